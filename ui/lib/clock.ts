@@ -1,3 +1,8 @@
+/**
+ * One clock for all times of the page. It follows the operator's clock, so a wrong clock of the browser does not show runs
+ * in the future. Components read the signal of a time, and only their text node is updated each second.
+ */
+
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { agoText, spanText, untilText } from './time-text.ts';
 
@@ -16,6 +21,7 @@ export function noteServerTime(at: string): void {
   aheadMs = Math.abs(differenceMs) < 2_000 ? 0 : differenceMs;
 }
 
+/** A hidden tab does not tick. */
 export function startClock(): void {
   setInterval(() => {
     if (!document.hidden) second.value = Date.now();

@@ -1,3 +1,5 @@
+/** Keyboard shortcuts of the page: single keys, and `g` followed by a letter within 1.5 s. */
+
 /** What a key does: goes to a page, focuses the filter, or shows help. */
 export interface KeyActions {
   /** Paths by the key after `g`. */
@@ -23,6 +25,7 @@ export function listenToKeys({ pages, go, filter, help }: KeyActions): void {
   });
 }
 
+/** Keys in fields and dialogs belong to them. */
 function isTyping({ target }: Event): boolean {
   return target instanceof Element && target.closest('input, select, textarea, dialog') !== null;
 }

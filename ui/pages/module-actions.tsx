@@ -1,3 +1,8 @@
+/**
+ * Buttons that run, stop, pause and resume a module. They exist only if the operator was started with `--ui-actions`, and
+ * the server checks that again. The result of a request is shown beside the buttons.
+ */
+
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, request } from '../lib/api.ts';
@@ -7,6 +12,7 @@ import type { ModuleResponse, OperationResponse } from '../lib/responses.ts';
 import { allowsActions } from '../lib/site.ts';
 import { capital } from '../parts/sentence.tsx';
 
+/** The body of a request for an action. */
 interface Order {
   readonly action: 'reconcile' | 'force-reconcile' | 'abort' | 'pause' | 'resume';
   readonly reason?: string;
@@ -18,6 +24,7 @@ export function Actions({ module }: { module: ModuleResponse }): VNode | null {
   return allowsActions ? <ActionBar module={module} /> : null;
 }
 
+/** The buttons that make sense in the present state of the module. */
 function ActionBar({ module: { module, status, paused } }: { module: ModuleResponse }): VNode {
   const isEnabled = status !== 'disabled' && status !== 'deleting' && status !== 'undecided';
   const [result, setResult] = useState<{ text: string; isError: boolean }>();
@@ -77,6 +84,7 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
   );
 }
 
+/** Sends the request; a refusal is a text to show, not an exception. */
 async function carriedOut(module: string, body: Order): Promise<{ text: string; isError: boolean }> {
   try {
     const response = await request(pathTo(['modules', module, 'actions']), {

@@ -1,3 +1,5 @@
+/** The tab "Changes" of a module: a diff on request, drift, and the revisions of the release. */
+
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { changes } from '../lib/live.ts';
@@ -87,6 +89,7 @@ function Diff({ text }: { text: string }): VNode {
   );
 }
 
+/** Objects that other clients changed, with the fields and the field managers. */
 function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
   if (drift === null)
     return (
@@ -128,6 +131,7 @@ function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
   );
 }
 
+/** Revisions of the release; each can be compared with the one before it. */
 function Revisions({ name, revisions }: { name: string; revisions: HistoryResponse['revisions'] }): VNode {
   const [compared, setCompared] = useState<readonly [number, number]>();
   if (revisions.length === 0) return <Empty>There is no release.</Empty>;
@@ -185,6 +189,7 @@ function Revisions({ name, revisions }: { name: string; revisions: HistoryRespon
   );
 }
 
+/** The difference of two revisions, read when it is requested. */
 function RevisionDiff({ name, from, to }: { name: string; from: number; to: number }): VNode {
   const query = { from: String(from), to: String(to) };
   const responded = useResponse<HistoryResponse>(pathTo(['modules', name, 'history'], query));

@@ -1,3 +1,5 @@
+/** The page "Next": retries, schedules, rechecks and ends of pauses, by time. */
+
 import type { VNode } from 'preact';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';

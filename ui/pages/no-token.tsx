@@ -1,3 +1,5 @@
+/** The page for a visitor without a valid token: how to get an address, and a field to paste it into. */
+
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { linkProblem } from '../lib/live.ts';

@@ -1,3 +1,5 @@
+/** The page "Runs": filters in the address, a grid of the last runs of each task or hook, and the list. */
+
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { changes, live } from '../lib/live.ts';
@@ -70,9 +72,11 @@ export function RunsPage(): VNode {
   );
 }
 
+/** Size of the grid: more would not fit on a small screen. */
 const COLUMNS = 16;
 const ROWS = 15;
 
+/** Rows are tasks or hooks, in the order of their last run; empty cells fill from the left. */
 function Grid({ runs }: { runs: readonly RunView[] }): VNode | null {
   const rows = new Map<string, RunView[]>();
   for (const run of runs) {
@@ -108,6 +112,7 @@ function Grid({ runs }: { runs: readonly RunView[] }): VNode | null {
   );
 }
 
+/** One run as a sign; its label has the words. */
 function Cell({ run }: { run: RunView }): VNode {
   const { tone, sign, word } = kindOf(RUN_KINDS, run.result);
   const took = run.result === 'running' ? '' : ` in ${durationText(run.durationMs)}`;

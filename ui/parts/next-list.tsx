@@ -1,3 +1,5 @@
+/** A list of things that happen at known times; the long form has reasons, modules and clock times. */
+
 import type { VNode } from 'preact';
 import type { NextItem } from '../lib/responses.ts';
 import { splitReason } from '../lib/time-text.ts';

@@ -1,3 +1,5 @@
+/** Parts that show queues and tasks. */
+
 import type { VNode } from 'preact';
 import { pathTo } from '../lib/places.ts';
 import type { QueueResponse, TaskView } from '../lib/responses.ts';

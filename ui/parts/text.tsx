@@ -1,3 +1,5 @@
+/** The small parts of every page: links, times, titles, cards, output. */
+
 import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { tickingText } from '../lib/clock.ts';
