@@ -1,6 +1,6 @@
 import type { ContentEntry } from './module-content.ts';
 
-/** What a module consists of. */
+/** The content of a module. */
 export interface CandidateContent {
   readonly files: readonly ContentEntry[];
   /** Of name and files. */

@@ -9,14 +9,14 @@ import { type ContentEntry, refused } from './module-content.ts';
 
 const FORMAT = 'addon-operator-module/v1';
 
-/** What a module is: its name and its content. */
+/** The identity of a module: its name and its content. */
 interface ModuleContent {
   readonly name: string;
   /** Sorted by path. */
   readonly files: readonly ContentEntry[];
 }
 
-/** What is signed. */
+/** The signed document. */
 interface ContentManifest extends ModuleContent {
   /** Grows with each signature of a module, so that an older one cannot take the place of a newer one. */
   readonly serial: number;

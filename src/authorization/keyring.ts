@@ -105,7 +105,7 @@ function parseLine(line: string): readonly TrustedKey[] {
 
 const CERT_AUTHORITY = 'cert-authority';
 const OPTIONS = ['namespaces', 'valid-after', 'valid-before', CERT_AUTHORITY];
-/** What OpenSSH knows and modules cannot be signed with. */
+/** Key types of OpenSSH that cannot sign modules. */
 const OTHER_TYPES = /^sk-|-cert-v\d\d@openssh\.com$|^ssh-dss$|-nistp(?:384|521)$/u;
 const TIME =
   /^(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d)?)?(?<utc>Z)?$/u;

@@ -47,7 +47,7 @@ export class ModuleAuthorization implements ModuleGate {
     this.#admitted = new Set();
   }
 
-  /** What was admitted is what runs from now on. Of the earlier copies, those of the last time stay: they may still be in use. */
+  /** The admitted copies are used from now on. Copies of the previous round are kept, since they may still be in use. */
   async settle(): Promise<void> {
     const kept = new Set([...this.#admitted, ...(this.#settled ?? this.#copies.keys())]);
     this.#settled = this.#admitted;

@@ -23,7 +23,7 @@ export type ContentEntry =
     }
   | { readonly path: string; readonly link: string };
 
-/** What a module may consist of at most. */
+/** The limits of a module's content. */
 interface ContentLimits {
   /** Files, links and directories. */
   readonly entries: number;
@@ -32,7 +32,7 @@ interface ContentLimits {
 
 const CONTENT_LIMITS: ContentLimits = { entries: 20_000, bytes: 256 * 1024 * 1024 };
 
-/** What is signed, and the signature: they are in the module's directory but not part of its content. */
+/** The signed manifest and its signature: they are in the module's directory but not part of its content. */
 export const MANIFEST_FILE = 'module.manifest';
 export const SIGNATURE_FILE = `${MANIFEST_FILE}.sig`;
 /** Keeps signatures of other things, made with the same key, from counting as signatures of modules. */

@@ -72,7 +72,7 @@ export class SeenSerials implements SerialCheck {
     });
   }
 
-  /** What is remembered, without what a user has to correct first. */
+  /** The remembered entries, without those that a user has to correct first. */
   #readable(): Data {
     const entries = Object.entries(this.#seen ?? {});
     return Object.fromEntries(entries.filter(([, text]) => parse(text).serial !== Infinity));
@@ -96,7 +96,7 @@ function isNewer(seen: Data, module: string, serial: number, digest: string): bo
   return false;
 }
 
-/** What cannot be understood must not let an old signature in. */
+/** An entry that cannot be parsed must not let an old signature in. */
 function parse(text: string): Seen {
   const [serial = '', digest = ''] = text.split(' ');
   return /^\d+$/u.test(serial) ? { serial: Number(serial), digest } : { serial: Infinity, digest };

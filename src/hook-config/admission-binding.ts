@@ -127,7 +127,7 @@ export const validatingSchema = listOf('Run to allow or deny requests to the API
 export const mutatingSchema = listOf('Run to change objects on their way to the API server.', item);
 
 /**
- * What the schema cannot see. Of mutating items less is checked: the API server refuses the rest.
+ * Problems that the schema cannot detect. Mutating items are checked less: the API server refuses the rest.
  *
  * @param place position of the item, and the names of the items before it
  */

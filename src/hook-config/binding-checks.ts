@@ -17,7 +17,7 @@ export interface BindingChecks {
 /** `version` or `group/version`. */
 export const API_VERSION = /^([a-z0-9.-]+\/)?[a-z0-9]+$/i;
 
-/** What `check` throws, with `prefix` in front; nothing where it throws nothing. */
+/** The message that `check` throws, with `prefix` in front; empty if it does not throw. */
 export async function problemsOf(prefix: string, check: () => unknown): Promise<readonly string[]> {
   try {
     await check();
@@ -95,7 +95,7 @@ export function snapshotName(source: SnapshotSource): string {
   return given(source.name) ?? 'kubernetes';
 }
 
-/** What is wrong with the names in `includeSnapshotsFrom`: each must be that of exactly one kubernetes binding. */
+/** Problems of the names in `includeSnapshotsFrom`: each must be that of exactly one kubernetes binding. */
 export function* snapshotProblems(
   user: SnapshotUser,
   kubernetes: readonly SnapshotSource[],

@@ -90,7 +90,7 @@ export const includeSnapshotsFrom = listOf(
   string,
 );
 
-/** What bindings with a queue have in common. */
+/** Properties of all bindings with a queue. */
 export const queued = {
   name: text('Name of the binding, as the binding context repeats it.'),
   allowFailure: flag('Whether a failed run is dropped instead of being repeated.', false),

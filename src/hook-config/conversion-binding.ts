@@ -61,7 +61,7 @@ export const conversionSchema = listOf(
 
 const CRD_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/;
 
-/** What the schema cannot see. */
+/** Problems that the schema cannot detect. */
 export function* conversionProblems(
   item: RawConversion,
   kubernetes: readonly SnapshotSource[],

@@ -19,7 +19,7 @@ import {
   MODULE_LIFECYCLE_BINDINGS,
 } from './hook-config.ts';
 
-/** What a hook printed, not yet checked against a schema. */
+/** The output of a hook, not yet checked against a schema. */
 type ConfigDocument = Readonly<Record<string, unknown>>;
 
 /**

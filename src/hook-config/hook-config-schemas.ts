@@ -12,7 +12,7 @@ import type { Schema } from './config-schema-parts.ts';
 import type { ConfigVersion, HookScope } from './hook-config.ts';
 import { hookConfigSchema, hookConfigSchemaV0 } from './hook-config-schema.ts';
 
-/** What makes the schema of a configuration in each format. */
+/** Functions that build the schema of a configuration in each format. */
 const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => Schema>> = {
   v0: hookConfigSchemaV0,
   v1: hookConfigSchema,

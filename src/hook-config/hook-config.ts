@@ -37,7 +37,7 @@ export type BindingType =
   | AdmissionType
   | 'kubernetesCustomResourceConversion';
 
-/** What every binding with a queue has. */
+/** Fields of every binding with a queue. */
 interface QueuedBinding {
   readonly name: string;
   readonly allowFailure: boolean;
@@ -104,7 +104,7 @@ export interface HookSettings {
   readonly retry?: RetryLimits;
 }
 
-/** What codes say about a run that did not succeed; all others say that it failed, and is retried. */
+/** The meaning of codes of a run that did not succeed; a run with any other code failed, and is retried. */
 export interface OutcomeCodes {
   /** Not yet time: the run is repeated after a while. */
   readonly temporary: readonly number[];

@@ -39,7 +39,7 @@ const WATCH_EVENTS: Readonly<Record<'add' | 'update' | 'delete', WatchEventType>
   delete: 'Deleted',
 };
 
-/** What the schema cannot see, in the parts that it found valid. */
+/** Problems that the schema cannot detect, in the parts that it found valid. */
 export async function v0Problems(
   valid: ValidParts<RawConfigV0>,
   checks: BindingChecks,

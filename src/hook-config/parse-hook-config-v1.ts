@@ -105,7 +105,7 @@ const DEFAULT_PARALLEL = 4;
 const DEBOUNCE_MAX_FACTOR = 10;
 const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
 
-/** What the schema cannot see, in the parts that it found valid. */
+/** Problems that the schema cannot detect, in the parts that it found valid. */
 export async function v1Problems(
   valid: ValidParts<RawConfigV1>,
   checks: BindingChecks,

@@ -8,7 +8,7 @@ import type { RunReason } from './binding-context.ts';
 
 type EventReason = Extract<RunReason, { type: 'event' }>;
 
-/** What becomes of an event when a newer one of the same object comes. */
+/** Which of two events of the same object are kept. */
 type Kept = 'newer' | 'both' | 'none' | { readonly as: EventReason };
 
 /**

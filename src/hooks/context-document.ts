@@ -17,7 +17,7 @@ export interface NumberedContext {
 }
 
 export interface ContextLimits {
-  /** What does not fit goes into the next run; the first context is always part of the document. */
+  /** Contexts that do not fit go into the next run; the first context is always part of the document. */
   readonly maxBytes: number;
   readonly maxContexts: number;
 }
@@ -35,7 +35,7 @@ export interface WrittenContexts {
 const SHORT_BYTES = 256 * 1024;
 /** Pieces are written from this size on. */
 const PIECE_BYTES = 64 * 1024;
-/** What is around the contexts of a document. */
+/** The brackets around the contexts of a document. */
 const BRACKET_BYTES = '[]'.length;
 /** So much JSON is made in one turn of the event loop. */
 const BYTES_A_TURN = 512 * 1024;

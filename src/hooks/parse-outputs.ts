@@ -22,7 +22,7 @@ import {
   parseConversionResponse,
 } from './webhook-responses.ts';
 
-/** What a hook wants done, understood but not yet applied. */
+/** The parsed outputs of a hook, not yet applied. */
 export interface ParsedOutputs {
   readonly patches: HookPatches;
   /** Flags of modules that a global hook sets. */

@@ -15,7 +15,7 @@ const MIN_AFTER_MS = 1_000;
 const MAX_AFTER_MS = 60 * 60_000;
 const SECONDS = /^\d{1,9}$/;
 
-/** What a hook says about a run that is not done yet. */
+/** The retry time and reason of a run that is not done yet. */
 export interface NotYet {
   /** Undefined where it names no time. */
   readonly afterMs: number | undefined;

@@ -53,7 +53,7 @@ export interface RunFiles {
    */
   assertInPlace(): void;
   /**
-   * What the hook wrote about when to repeat the run; empty for nothing, and for hooks that are not given the file.
+   * The content of the retry file; empty if the hook wrote nothing, and for hooks that are not given the file.
    *
    * @throws OperatorError HOOK_OUTPUT_INVALID when it is no regular file or too large
    */
@@ -71,7 +71,7 @@ export interface RunFiles {
 }
 
 const DIRECTORY_PREFIX = 'run-';
-/** What a daemon has left, by the number of its process. */
+/** Names of directories that a daemon left behind, with the pid of its process. */
 const SWEPT = new RegExp(`^(?:${DIRECTORY_PREFIX}|${SPARE_PREFIX}|${CHANNEL_PREFIX})(\\d+)-`);
 const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 const INPUTS = {
@@ -117,7 +117,7 @@ export function createRunFiles(
 ): RunFiles {
   const directory = join(tmpDir, `${DIRECTORY_PREFIX}${process.pid}-${sanitize(label)}-${randomUUID()}`);
   const env: Record<string, string> = {};
-  /** What the outputs were when they were read, by name. */
+  /** State of the output files when they were read, by name. */
   const found = new Map<string, Stats>();
   let made: MadeDirectory | undefined;
   try {
@@ -223,7 +223,7 @@ function writeInput({ open: opened }: MadeDirectory, name: string, directory: st
   if (written < Buffer.byteLength(text)) writeFrom(descriptor, Buffer.from(text), written);
 }
 
-/** What a write took only a part of, such as 2 GB. */
+/** Continues a write that was only partly done, as for more than 2 GB. */
 function writeFrom(descriptor: number, bytes: Buffer, from: number): void {
   for (let written = from; written < bytes.length; )
     written += writeSync(descriptor, bytes, written, bytes.length - written, written);

@@ -30,7 +30,7 @@ export interface HookRunnerOptions {
   readonly timeoutMs: number | undefined;
   /** Between TERM and KILL, in milliseconds. */
   readonly graceMs: number;
-  /** What a hook prints beyond this many bytes is not logged; undefined = no limit. */
+  /** Output beyond this many bytes is not logged; undefined = no limit. */
   readonly maxOutputBytes: number | undefined;
   /** Called with the number of processes that had left the group of a run and were ended with it. */
   readonly onEscaped: (hook: Hook, count: number) => void;
@@ -50,13 +50,13 @@ export interface HookRunResult {
 export interface HookExit {
   /** Of an executable that ended by itself. */
   readonly exitCode?: number;
-  /** What ended it, such as `SIGKILL`. */
+  /** The signal that ended it, such as `SIGKILL`. */
   readonly signal?: string;
   /** Absent where the platform gives no figures. */
   readonly usage?: ResourceUsage;
 }
 
-/** What an executable reads. */
+/** The input of an executable. */
 export interface HookFileInputs extends Omit<HookRunTexts, 'bindingContext'> {
   readonly bindingContext: ContextDocument;
   /** Called with the pid of a hook that is a process of its own, unless it ends at once. */
@@ -67,7 +67,7 @@ export interface HookFileInputs extends Omit<HookRunTexts, 'bindingContext'> {
   readonly isAwaited?: boolean;
 }
 
-/** What a hook is run with, on any transport. */
+/** The input of a hook run, on any transport. */
 export interface HookRunInputs extends HookFileInputs {
   /** Stays the same while the same piece of work is repeated because it failed; no other work ever has it. */
   readonly idempotencyKey: string;
@@ -201,7 +201,7 @@ function inNameOf<T>(hook: Hook, read: () => T): T {
   }
 }
 
-/** What the hook says about a run that it could not finish yet. The exit code counts, whatever the file is. */
+/** The retry time and reason that the hook wrote. An unusable file does not change the outcome: the exit code decides. */
 function notYetOf(files: RunFiles, log: Logger): Partial<NotYet> {
   try {
     return parseRetryFile(files.readRetry());

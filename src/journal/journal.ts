@@ -45,7 +45,7 @@ const LIMITS: JournalLimits = {
   outputCharacters: 8 * 1024 * 1024,
 };
 const MAX_ERROR_CHARACTERS = 4_096;
-/** What a run costs besides its texts, as measured, and a phase. */
+/** Measured memory of a run without its strings, and of a phase. */
 const RUN_SIZE = 800;
 const PHASE_SIZE = 80;
 const MAX_PHASES = 50;
@@ -392,7 +392,7 @@ function phasesOf({ phases }: JournalRun, endMs: number): RunView['phases'] {
   }));
 }
 
-/** What led to a run, the first one first. */
+/** The runs that led to a run, the first one first. */
 function chainTo(
   run: JournalRun,
   causes: ReadonlyMap<JournalRun, JournalRun | undefined>,

@@ -6,7 +6,7 @@ const TAIL_CHARACTERS = 48 * 1024;
 /** The beginning and the end of what a hook printed. */
 export interface OutputParts {
   readonly head: string;
-  /** What follows `head`, or what follows the gap behind it. */
+  /** The output that follows `head`, or follows the gap behind it. */
   readonly tail: string;
   /** Characters between them that were not kept. */
   readonly cut: number;
@@ -28,7 +28,7 @@ export class OutputBuffer {
     return this.#total;
   }
 
-  /** What is kept, in characters. */
+  /** The kept output, in characters. */
   get kept(): number {
     return this.#head.length + this.#tailLength;
   }

@@ -38,7 +38,7 @@ export interface RunView {
   readonly code: string;
   /** Of an executable that ended by itself. */
   readonly exitCode: number | null;
-  /** What killed it, such as `SIGKILL`. */
+  /** The signal that killed it, such as `SIGKILL`. */
   readonly signal: string;
   readonly cpuMs: number | null;
   readonly maxRssBytes: number | null;
@@ -59,7 +59,7 @@ export interface RunDetails extends RunView {
   readonly cause: readonly RunView[];
   /** Its further attempts, the runs it started and the runs they led to, in order. */
   readonly effects: readonly RunEffect[];
-  /** What the hook printed. */
+  /** The output of the hook. */
   readonly output: OutputParts;
 }
 

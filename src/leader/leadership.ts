@@ -29,7 +29,7 @@ import type { ServerSettings } from '../settings/server-settings.ts';
 export const LEASE_NAME = 'addon-operator-leader-election';
 const RELEASE_TIMEOUT_MS = 5_000;
 
-/** What the process gives the election. */
+/** The parts of the process that the election uses. */
 export interface LeadershipHost {
   readonly clock: Clock;
   /** For the term, which other processes observe too. */
@@ -44,7 +44,7 @@ export interface LeadershipLease {
   readonly store: LeaderElectorOptions['store'];
   readonly identity: string;
   readonly times: LeaseTimes;
-  /** What is logged when it was given back, and when it could not be. */
+  /** Log messages for a lease that was released, and for one that could not be. */
   readonly released: string;
   readonly notReleased: string;
 }
@@ -119,8 +119,8 @@ export class Leadership {
   }
 
   /**
-   * Gives the lease back, if it is ours; to be called when nothing of ours runs any more. Returns whether it was given
-   * back.
+   * Releases the lease, if it is ours. To be called when hooks and helm of this process have ended. Returns whether it was
+   * released.
    */
   async release(): Promise<boolean> {
     const { fence, host, lease, metrics } = this.#options;

@@ -16,7 +16,7 @@ interface Sample {
   readonly group?: string;
 }
 
-/** What a hook may do with a metric; an amount to add is a whole number that is not negative. */
+/** An operation of a hook on a metric; an amount to add is a whole number that is not negative. */
 export type MetricOperation =
   | ({ readonly action: 'add' } & Sample)
   | ({ readonly action: 'set' } & Sample)

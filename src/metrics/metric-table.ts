@@ -10,7 +10,7 @@ import type { MetricDefinition } from './metric-definition.ts';
 const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];
 /** CPU time of one process. */
 const CPU_BUCKETS = [0.01, 0.1, 1, 10];
-/** What happens in the daemon for one object. */
+/** Work of the daemon for one object. */
 const OBJECT_BUCKETS = [0.001, 0.01, 0.1, 1];
 /** Requests to the API server. */
 const REQUEST_BUCKETS = [0.005, 0.05, 0.5, 5];

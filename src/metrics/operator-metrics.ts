@@ -17,7 +17,7 @@ import { Instrument } from './instrument.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { METRICS, metricName } from './metric-table.ts';
 
-/** What a hook run is counted under. */
+/** The labels of a hook run. */
 export interface HookRunLabels {
   /** Absent for a global hook. */
   readonly module?: string;
@@ -30,10 +30,10 @@ export interface HookRunLabels {
   readonly activation: string;
 }
 
-/** What a run of a `GlobalHookRun` or `ModuleHookRun` task came to. */
+/** The result of a run of a `GlobalHookRun` or `ModuleHookRun` task. */
 export type HookResult = 'success' | 'error' | 'allowed-error';
 
-/** What is measured about one kubernetes binding. */
+/** The labels of metrics about one kubernetes binding. */
 export interface BindingLabels {
   /** Empty for a global hook. */
   readonly module: string;
@@ -122,7 +122,7 @@ export interface OperatorMetricsOptions {
   readonly droppedLogRecords?: () => number;
 }
 
-/** What gauges read at each scrape. */
+/** The sources that gauges read at each scrape. */
 export interface OperatorGauges {
   /** Hooks that run now, the longest running first. */
   readonly runningHooks: () => readonly {
@@ -367,7 +367,7 @@ export class OperatorMetrics {
     this.#metrics.hookLastSuccess.set({ module, hook, binding }, atMs / MS_PER_SECOND);
   }
 
-  /** What a successful run used. */
+  /** Resource usage of a successful run. */
   hookUsage(labels: HookRunLabels, usage: UsageFigures): void {
     const userSeconds = usage.userCpuMs / MS_PER_SECOND;
     const systemSeconds = usage.systemCpuMs / MS_PER_SECOND;

@@ -30,7 +30,7 @@ import {
 import { planModuleRun } from './plan-module-run.ts';
 
 /**
- * What a daemon that starts now would do, without doing it. Hooks are run for their configuration and enabled scripts
+ * The plan of a daemon that starts now. Hooks are run for their configuration and enabled scripts
  * are run; nothing is written to the cluster.
  *
  * @param names modules to be looked at; none for all
@@ -116,7 +116,7 @@ function pauseText({ reason, untilMs }: Pause): string {
 }
 
 /**
- * What would become of releases without a module.
+ * The plan for releases without a module.
  *
  * @param releases as they are after the converge
  */
@@ -151,7 +151,7 @@ async function planOfDeleted(
   return { ...NOTHING, action: 'delete', hooks: planned, ...errorOf(problems) };
 }
 
-/** What a converge does to releases, when nothing fails. */
+/** The changes of a converge to releases, when nothing fails. */
 interface ReleaseChanges {
   /** Releases that are removed, or stay without an owner. */
   readonly gone: ReadonlySet<string>;

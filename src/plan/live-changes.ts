@@ -34,7 +34,7 @@ interface LiveChanges {
 }
 
 /**
- * What an upgrade from one manifest to another would change in the cluster, by the response of the API server to a dry run:
+ * The changes that an upgrade would make in the cluster, by the response of the API server to a dry run:
  * defaults and admission are in it. Changes nothing. Hooks of helm are left out, data of Secrets shows as asterisks.
  *
  * @param deployed what the release consists of; empty without one
@@ -171,7 +171,7 @@ export function withoutDropped(after: unknown, deployed: unknown, wanted: unknow
   });
 }
 
-/** What others have put into something that helm removes; undefined when that is nothing. */
+/** Fields of other clients in something that helm removes; undefined when there are none. */
 function leftOf(value: unknown, deployed: unknown): unknown {
   if (!isObject(value) || !isObject(deployed)) return undefined;
   const rest = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {

@@ -33,12 +33,12 @@ interface NeededAccess {
   readonly access: readonly Access[];
   /** Namespaces that charts make. */
   readonly createdNamespaces: ReadonlySet<string>;
-  /** What could not be looked at, each with its reason; the access lacks what it needs. */
+  /** Parts that could not be inspected, each with its reason; their permissions are missing in the result. */
   readonly problems: readonly string[];
 }
 
 /**
- * What the operator must be allowed to do for global hooks and the given modules, as far as it can be known before they
+ * The permissions that the operator needs for global hooks and the given modules, as far as they can be known before they
  * run: what hooks watch and serve, and what charts render to.
  */
 export async function neededAccess(

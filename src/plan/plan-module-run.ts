@@ -33,7 +33,7 @@ interface ModuleToPlan {
   readonly lastHookValues: LastHookValues;
 }
 
-/** What a daemon would do with a module that is enabled. What cannot be looked at is the `error` of the plan. */
+/** The plan of an enabled module. A part that cannot be inspected is the `error` of the plan. */
 export async function planModuleRun(
   inspection: Inspection,
   { module, release, areGlobalsOpen, lastHookValues }: ModuleToPlan,
@@ -89,7 +89,7 @@ async function planOfRelease(
   return { action: preview.type, causes: preview.type === 'upgrade' ? preview.causes : [], changes };
 }
 
-/** What extensions would do to the rendering. */
+/** The changes of extensions to the rendering. */
 async function stepsOf(
   operator: Inspection['operator'],
   module: Module,
@@ -98,7 +98,7 @@ async function stepsOf(
   return await operator.extensions.releaseSteps(module, signal);
 }
 
-/** What would become of the CRDs of a module, those left out that stay as they are; a new one is not shown in full. */
+/** The changes of a module's CRDs, without those that stay as they are; a new one is not shown in full. */
 async function crdChanges(
   { base, crdFilterPrefixes, crdExtraLabels: extraLabels }: Inspection,
   module: Module,

@@ -1,4 +1,4 @@
-/** What commands and tests use of this room; the recorder itself is imported by the operator directly. */
+/** The parts of this room for commands and tests; the recorder itself is imported by the operator directly. */
 
 export { type RecordRequest, receiveRecordings } from './receive.ts';
 export { RECORDING_SCHEMA, type RecordedOutputs, type Recording, readRecording } from './recording.ts';

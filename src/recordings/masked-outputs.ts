@@ -7,8 +7,8 @@ import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import type { SecretMasks } from './secret-masks.ts';
 
 /**
- * What a hook wrote, with masks in place of secrets, so that it can still be read: if masks in the text would change more than strings and
- * keys, the values are written again, as JSON.
+ * The output of a hook with masks in place of secrets, in a form that can still be parsed. If masks in the string would
+ * change more than strings and keys, the values are serialized again, as JSON.
  */
 export function maskedOutput(text: string, masks: Pick<SecretMasks, 'text' | 'data'>): string {
   const masked = masks.text(text);

@@ -40,7 +40,7 @@ export interface RecorderOptions {
   readonly keptFailures?: number;
 }
 
-/** What came of a run, for those who record it. */
+/** The result of a run, for its recording. */
 export interface RecordableRun {
   readonly outputs: RecordedOutputs;
   /** To be called if what the hook wrote is refused, or cannot be applied: the run has failed then. */
@@ -258,7 +258,7 @@ function bindingsOfSecrets(config: unknown): ReadonlySet<string> {
   );
 }
 
-/** What filters kept of Secrets that are themselves not in the contexts is secret as a whole. */
+/** Filter results of Secrets are secret as a whole if the Secret itself is not in the contexts. */
 function withHiddenResults(
   context: Readonly<Record<string, unknown>>,
   secretBindings: ReadonlySet<string>,

@@ -7,7 +7,7 @@
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
 
-/** What a hook wrote to its output files; empty where it wrote nothing. */
+/** The output files of a hook; empty where it wrote nothing. */
 export interface RecordedOutputs {
   readonly configValuesPatch: string;
   readonly valuesPatch: string;
@@ -165,7 +165,7 @@ export function readRecording(source: string, text: string): Recording {
   return value as unknown as Recording;
 }
 
-/** What is wrong with one field; at most one problem. */
+/** The problem of one field, if there is one. */
 function problemOf(name: string, { type, isOptional, isOneOf }: Field, value: unknown): readonly string[] {
   if (value === undefined) return isOptional === true ? [] : [`${name} is missing`];
   if (isOneOf !== undefined && !isOneOf.includes(value))

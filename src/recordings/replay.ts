@@ -8,7 +8,7 @@ import { dumpYaml } from '@addon-operator/yaml';
 import type { Recording } from './recording.ts';
 import { comparable, type RunEffects, sameEffects } from './run-effects.ts';
 
-/** What came of one run of today's hook. */
+/** The result of one run of today's hook. */
 export interface Attempt {
   /** Undefined for a run that failed. */
   readonly effects: RunEffects | undefined;
@@ -21,7 +21,7 @@ export interface Attempt {
 /** A hook as it is today. */
 export interface ReplayedHook {
   run(recording: Recording): Promise<Attempt>;
-  /** What the recorded outputs come to; undefined if they could not be used, or there are none. */
+  /** The effects of the recorded outputs; undefined if they could not be used, or there are none. */
   effectsOf(recording: Recording): RunEffects | undefined;
 }
 

@@ -5,7 +5,7 @@
 
 import { canonicalJson } from '@addon-operator/json';
 
-/** What the outputs of a run do. */
+/** The effects of the outputs of a run. */
 export interface RunEffects {
   /** Operations on objects, in order. */
   readonly operations: readonly unknown[];
@@ -39,7 +39,7 @@ interface Series {
 }
 
 /**
- * What operations on metrics come to: for each series its last value, what is added to it, or its observations. In which order
+ * The result of operations on metrics: for each series its last value, its sum, or its observations. In which order
  * a hook writes different series does not matter. What was written of a group before it expired does not count.
  */
 export function bySeries(operations: readonly MetricOperation[]): readonly unknown[] {

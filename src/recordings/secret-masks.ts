@@ -12,7 +12,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const BASE64 = /[\w+/-]/;
 /** The rest of a run of characters of base64, with the padding. */
 const REST_OF_RUN = /^[\w+/-]*={0,2}/;
-/** What is left of a secret that was cut. */
+/** The mask of a secret of which only a part is present. */
 const CUT_MASK = '***';
 
 /**

@@ -54,7 +54,7 @@ import {
   releaseUnlockResponse,
 } from './release-responses.ts';
 
-/** What the debug endpoint shows, and what it has changed and done on request. */
+/** The parts of the operator that the debug endpoint shows and changes. */
 export interface DebugEndpoint {
   readonly view: DaemonView;
   readonly parameters: {
@@ -94,7 +94,7 @@ type Handler = (
   signal: AbortSignal,
 ) => RouteResponse | Promise<RouteResponse>;
 
-/** What the pattern of a route found in the path. */
+/** The variable parts of the path, as the pattern of the route found them. */
 interface Groups {
   readonly format: Format;
   readonly module: string;

@@ -27,8 +27,8 @@ export interface PauseCommands {
 }
 
 /**
- * What became of the wish to delete a module without its HTTP hook: nothing since it is enabled, its deletion goes on, its
- * object may go, or there is nothing that a hook keeps.
+ * The outcome of a request to delete a module without its reconcile webhook: refused because it is enabled, its deletion
+ * continues, its object was released, or no webhook holds it.
  */
 export type ReleaseOutcome = 'enabled' | 'deleting' | 'released' | 'not-held';
 

@@ -22,7 +22,7 @@ const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> =
 };
 
 /**
- * What `/readyz` says.
+ * The response of `/readyz`.
  *
  * @param status said as well, for people; absent: the body is that of the original operator
  */
@@ -46,12 +46,12 @@ function briefReadiness(readiness: Readiness): RouteResponse {
   return textResponse(`${LEADER_PROBLEMS[readiness.leader]}\n`, 500);
 }
 
-/** What `/status` says. */
+/** The response of `/status`. */
 export function statusResponse(status: OperatorStatus, format: Format): RouteResponse {
   return format === 'text' ? textResponse(statusText(status)) : dataResponse(format, status);
 }
 
-/** What `/status/converge` says. */
+/** The response of `/status/converge`. */
 export function convergeResponse(status: ConvergeStatus, format: 'text' | 'json'): RouteResponse {
   return format === 'json'
     ? dataResponse('json', convergeData(status))

@@ -49,7 +49,7 @@ export function queueData(queue: QueueView): object {
   return { name, tasksCount: tasks.length, status, tasks };
 }
 
-/** What {@link queueListText} shows, as data. */
+/** The content of {@link queueListText}, as data. */
 export function queueListData(
   queues: readonly QueueView[],
   showEmpty: boolean,

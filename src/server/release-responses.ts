@@ -5,12 +5,12 @@
 
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 
-/** What became of the request to take over a release that another helm has left locked. */
+/** The outcome of a request to take over a release that another helm has left locked. */
 export type UnlockOutcome =
   | { readonly type: 'absent' }
   | { readonly type: 'busy' | 'not-locked' | 'unlocked'; readonly state: string };
 
-/** What a person decides about helm releases. */
+/** Decisions about helm releases that need a person. */
 export interface ReleaseCommands {
   /**
    * Removes the releases without a module that wait for it; returns their names.

@@ -24,7 +24,7 @@ export interface DebugOptions {
   readonly api: Api;
   readonly peerUid: PeerUid;
   readonly log: Logger;
-  /** What has to be ended is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 

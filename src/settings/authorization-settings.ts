@@ -42,7 +42,7 @@ export const AUTHORIZATION_SETTINGS = {
 
 export type AuthorizationSettings = SettingsOf<typeof AUTHORIZATION_SETTINGS>;
 
-/** What a policy lacks, one sentence each. */
+/** Missing settings of a policy, one sentence each. */
 export function authorizationProblems(settings: AuthorizationSettings): string[] {
   switch (settings.authPolicy) {
     case 'none':

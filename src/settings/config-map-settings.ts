@@ -6,7 +6,7 @@
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { durationType, listType, textType } from './setting-type.ts';
 
-/** What distinguishes this operator from others in the cluster. Objects that it creates for itself are named after both. */
+/** Settings that distinguish this operator from others in the cluster. Objects that it creates for itself are named after both. */
 export const INSTANCE_SETTINGS = {
   namespace: setting(
     'namespace',

@@ -63,7 +63,7 @@ export const DEBUG_SETTINGS = {
 
 export type DebugSettings = SettingsOf<typeof DEBUG_SETTINGS>;
 
-/** What the debug endpoint on TCP lacks, one sentence each. */
+/** Missing settings of the debug endpoint on TCP, one sentence each. */
 export function debugProblems(settings: DebugEndpointSettings): string[] {
   if (settings.debugHttpAddress === '') return [];
   if (settings.debugHttpTokenFile !== '' || settings.debugHttpToken !== '') return [];

@@ -45,7 +45,7 @@ export type LeaseTimeSettings = Pick<
   'leaseDurationMs' | 'leaseRenewDeadlineMs' | 'leaseRetryPeriodMs'
 >;
 
-/** What is wrong with the times of the lease, one sentence each. */
+/** Problems of the times of the lease, one sentence each. */
 export function leaseTimeProblems(times: LeaseTimeSettings): string[] {
   const { leaseDurationMs, leaseRenewDeadlineMs, leaseRetryPeriodMs } = times;
   const problems: string[] = [];

@@ -9,7 +9,7 @@ import { parseGoDuration } from '@addon-operator/strings/go-duration';
 export interface SettingType<T> {
   /** Placeholder in the help, such as `duration`. */
   readonly placeholder: string;
-  /** What is accepted, in words that complete "accepted: …". */
+  /** The accepted values, in words that complete "accepted: …". */
   readonly accepted: string;
   /** The value, or `undefined` when the text is not accepted. */
   readonly parse: (text: string) => T | undefined;

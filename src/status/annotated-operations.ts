@@ -40,7 +40,7 @@ const POINTER = `/metadata/annotations/${escapeSegment(OPERATION_ANNOTATION)}`;
 export class AnnotatedOperations {
   readonly #options: AnnotatedOperationsOptions;
   readonly #stop: AbortSignal;
-  /** What a reconcile has taken over, by module: the object's uid and the word. */
+  /** Operations that a reconcile has taken over, by module: uid of the object and the word. */
   readonly #taken = new Map<string, string>();
 
   /** @param stop ends what is still to be written, and the watch */

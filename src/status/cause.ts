@@ -17,7 +17,7 @@ export const WHY_IDS = [
 ] as const;
 export type WhyId = (typeof WHY_IDS)[number];
 
-/** What keeps a module from being ready, or from following a change. */
+/** One reason why a module is not ready, or does not follow a change. */
 export interface Cause {
   /** The first condition that is not true for this. */
   readonly node: WhyId;
@@ -32,7 +32,7 @@ export interface Cause {
   readonly until: string | null;
   /** It is an error, or needs a person; otherwise it goes on without help. */
   readonly isStalled: boolean;
-  /** What is in the way, such as `queue/main`, `module/db` or `hook/web/hooks/a.sh`. */
+  /** The object in the way, such as `queue/main`, `module/db` or `hook/web/hooks/a.sh`. */
   readonly ref: string | null;
   /** The command or edit that fixes it. */
   readonly remedy: string | null;

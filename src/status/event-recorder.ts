@@ -35,7 +35,7 @@ const MAX_TRIES = 3;
 const RETRY_MS = 1_000;
 const PAUSE_AFTER_REFUSAL_MS = 5 * 60_000;
 
-/** What happened to one module, oldest first. */
+/** Events about one module, the oldest first. */
 export interface RecordedEvents {
   readonly object: ModuleObject;
   readonly events: readonly ModuleEvent[];

@@ -34,7 +34,7 @@ export interface HookedModulesOptions {
   readonly isOn: boolean;
   /** Whether Modules are kept in the cluster. */
   readonly isKept: (signal: AbortSignal) => Promise<boolean>;
-  /** What the status of a module would be, for one without an object. */
+  /** Computes the status of a module that has no object. */
   readonly statusOf: (module: string) => unknown;
 }
 
@@ -114,7 +114,7 @@ export class HookedModules {
   }
 
   /**
-   * What was noted of the hook when the object was held; undefined for one that is not held, or may not be read. The
+   * The definition of the hook that was stored when the finalizer was added; undefined for one that is not held, or may not be read. The
    * cluster is queried whether or not Modules are kept up to date at the moment: an object that is held stays held.
    *
    * @throws other errors of the API client

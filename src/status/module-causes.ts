@@ -50,7 +50,7 @@ export interface FailedHook {
   readonly remedy: string;
 }
 
-/** What is known about things in the way of a module, beside its own state. */
+/** Facts about obstacles of a module, in addition to its own state. */
 export interface Obstacles {
   /** Why the ConfigMap is not in force. */
   readonly configProblem: string | null;
@@ -114,7 +114,7 @@ type Explained = Pick<
 const RETRIED = 'the operator retries by itself';
 
 /**
- * Everything that holds a module up, what has to end first before the rest. The conditions of its object, its Events, the
+ * All causes of a module, the one that has to be removed first in front. The conditions of its object, its Events, the
  * commands and the page all show these causes, so that they cannot contradict each other.
  */
 export function causesOf(explained: Explained, obstacles: Obstacles): readonly Cause[] {
@@ -132,7 +132,7 @@ function* allCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
   yield* runCauses(explained, obstacles);
 }
 
-/** What keeps the decision about the module from being made, or from having an effect. */
+/** Causes that prevent the decision about the module, or its effect. */
 function* decisionCauses(
   explained: Explained,
   { configProblem, editConfigMap, unloadedFiles, blocksAll }: Obstacles,

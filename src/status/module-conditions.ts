@@ -13,7 +13,7 @@ import type { ModuleFacts } from './module-facts.ts';
 export const CONDITION_TYPES = ['Enabled', 'Ready', 'Reconciling', 'Drifted', 'Stalled'] as const;
 export type ConditionType = (typeof CONDITION_TYPES)[number];
 
-/** What is true of a module, in the form Kubernetes uses everywhere. */
+/** One condition of a module, in the standard form of Kubernetes. */
 export interface Condition {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -39,7 +39,7 @@ export function conditionsOf(facts: ModuleFacts): readonly Condition[] {
 }
 
 /**
- * What `kubectl get modules` shows in its last column. kubectl ends a cell at the first line end, and programs print the
+ * The last column of `kubectl get modules`. kubectl ends a cell at the first line end, and programs print the
  * reason for their failure last.
  */
 function headline(text: string): string {
@@ -53,7 +53,7 @@ export function bounded(text: string): string {
   return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
 }
 
-/** What is in the way of all modules is no concern of one that nothing enables. */
+/** A disabled module ignores obstacles that concern all modules. */
 function causeOf({ explanation: { status, causes } }: ModuleFacts): Cause | undefined {
   return status === 'disabled' ? causes.find(({ node }) => node === 'requirements') : causes[0];
 }

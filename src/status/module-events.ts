@@ -37,7 +37,7 @@ export interface ModuleEvent {
 }
 
 /**
- * What happened between two statuses of a module. The first one is the status in the cluster, so that a restarted daemon
+ * The Events for the changes between two statuses of a module. The first one is the status in the cluster, so that a restarted daemon
  * repeats nothing.
  */
 export function eventsBetween(before: unknown, after: ModuleStatusFields): readonly ModuleEvent[] {

@@ -58,7 +58,7 @@ export interface RequiredModule {
 export interface Wait {
   readonly type: /** Tasks of others in its queue. */
     | 'queue'
-    /** What fails before it is decided about all modules. */
+    /** A failure before the decision about all modules. */
     | 'converge'
     | 'config'
     | 'pause'
@@ -73,7 +73,7 @@ export interface ModuleExplanation {
   readonly module: string;
   readonly status: ModuleStatus;
   readonly isEnabled: boolean;
-  /** What had the last word about that, such as `config-map`; null before the first discovery. */
+  /** The source that decided it, such as `config-map`; null before the first discovery. */
   readonly source: string | null;
   readonly reason: string;
   /** Place in the run order, from 1, and how many there are. */
@@ -84,7 +84,7 @@ export interface ModuleExplanation {
   readonly requires: readonly RequiredModule[];
   /** The range of versions of Kubernetes that it requires, and the version of the cluster; absent where it requires none. */
   readonly kubernetes?: { readonly range: string; readonly version: string | null };
-  /** What its author says about it; absent where that is nothing. */
+  /** The description by its author; absent without one. */
   readonly about?: ModuleAbout;
   /** As its object shows it; null while it is disabled. */
   readonly phase: ModulePhase | null;
@@ -96,9 +96,9 @@ export interface ModuleExplanation {
   readonly waitsFor: readonly string[];
   /** The same with what kind each is; absent without any. */
   readonly waits?: readonly Wait[];
-  /** What holds it up; what has to end first comes first. */
+  /** Why it is held up; the cause that has to be removed first comes first. */
   readonly causes: readonly Cause[];
-  /** What has to be true for the module to be ready; absent where many modules are described. */
+  /** The conditions for the module to be ready; absent in lists of modules. */
   readonly why?: WhyNode;
   readonly failure: ModuleFailure | null;
   readonly lastRun: {
@@ -116,7 +116,7 @@ export interface ModuleExplanation {
   readonly warnings?: readonly string[];
 }
 
-/** What others changed of what helm applied. */
+/** Changes by other clients to objects that helm applied. */
 export interface ModuleDrift {
   /** `warn` or `heal`. */
   readonly mode: string;
@@ -128,7 +128,7 @@ export interface ModuleDrift {
     /** Field managers, the last one first. */
     readonly changedBy: readonly string[];
     readonly since: string;
-    /** What becomes of it, in words. */
+    /** What the operator will do about it, in words. */
     readonly outlook: string;
     /** When it is corrected, if that is put off; absent if it is not corrected or only waits for the end of a pause. */
     readonly correction?: { readonly at: string; readonly isRefused: boolean };
@@ -179,7 +179,7 @@ export interface ModuleSummary
   readonly paused: Omit<ModulePause, 'since' | 'isOfAll'> | null;
   /** The first thing in its way, also of a module that is ready, such as a hook that hangs or drift; absent without any. */
   readonly heldUpBy?: string;
-  /** What is in the way, such as `queue/main`; absent if that has no name. */
+  /** The object in the way, such as `queue/main`; absent if it has no name. */
   readonly heldUpRef?: string;
 }
 
@@ -332,7 +332,7 @@ function failureRows(failure: ModuleFailure | null): readonly (readonly [string,
   ];
 }
 
-/** What is in the way already says what everything but its hooks and other modules is waited for. */
+/** Waits that the causes do not mention already: those for its hooks and for other modules. */
 function waitRows({
   waitsFor,
   waits = [],

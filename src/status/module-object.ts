@@ -16,7 +16,7 @@ export const OPERATION_ANNOTATION = `${MODULE_GROUP}/operation`;
 
 /** Keeps the object of a module until the module's reconcile webhook has finalized it. */
 export const HOOK_FINALIZER = `${MODULE_GROUP}/finalize-hook`;
-/** What `module.yaml` said about the HTTP hook when the module was run last, for when the module's directory is gone. */
+/** The definition of the reconcile webhook in `module.yaml` at the last run, for when the module's directory is gone. */
 export const HOOK_ANNOTATION = `${MODULE_GROUP}/hook`;
 
 export const OPERATIONS = ['reconcile', 'force-reconcile', 'abort'] as const;
@@ -40,7 +40,7 @@ export interface ModuleObject {
   readonly status: unknown;
 }
 
-/** What says that an object belongs to the operator in a namespace with a ConfigMap. */
+/** Labels and annotations of objects that belong to the operator in a namespace with a ConfigMap. */
 export function ownerMarks(namespace: string, operator: string) {
   return {
     labels: { 'app.kubernetes.io/managed-by': 'addon-operator', [NAMESPACE_LABEL]: namespace },

@@ -134,7 +134,7 @@ export class ModuleObjects {
     return this.#isRead;
   }
 
-  /** What is in the cluster; empty until `run` has read it. */
+  /** The objects in the cluster; empty until `run` has read them. */
   get objects(): ModuleObjectsView {
     return this.#store;
   }

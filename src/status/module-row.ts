@@ -8,7 +8,7 @@ import type { ModulePause, ModuleStatus, ModuleSummary } from './module-explanat
 export interface ModuleRow {
   readonly module: string;
   readonly status: ModuleStatus;
-  /** What decided that; absent before the first discovery. */
+  /** The source that decided the status; absent before the first discovery. */
   readonly source?: string;
   readonly reason: string;
   /** The nearest thing that it waits for, if nothing holds it up. */

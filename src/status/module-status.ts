@@ -12,7 +12,7 @@ import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
 import type { ModulePhase } from './module-explanation.ts';
 import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-facts.ts';
 
-/** What the operator knows before it has decided about any module; the other conditions stay as they were. */
+/** Conditions that are known before the first discovery; the others keep their value from the cluster. */
 const KNOWN_AT_ONCE: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
 /** Fields that it does not know then. */
@@ -52,7 +52,7 @@ export interface HookRunStatus {
   readonly error?: string;
 }
 
-/** What a status is written for. */
+/** The context of a status: time, owner, generation, and the previous status. */
 export interface StatusContext {
   readonly nowMs: number;
   /** Namespace and ConfigMap of the operator. */

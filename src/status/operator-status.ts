@@ -65,7 +65,7 @@ export interface DriftedModule {
   readonly module: string;
   /** The first of its objects, such as `/ConfigMap/web`. */
   readonly resource: string;
-  /** What becomes of that, in words. */
+  /** What the operator will do about it, in words. */
   readonly outlook: string;
   /** How many other objects were changed. */
   readonly others: number;
@@ -127,7 +127,7 @@ export const NOTED_HOOK_MS = 10_000;
 const LONG_HOOK_MS = 10 * 60_000;
 const MAX_ERROR_LENGTH = 300;
 
-/** States in which nothing goes on with a module without a person. */
+/** States that need a person: the operator does not continue by itself. */
 const BROKEN_STATES: ReadonlySet<ModuleStatus> = new Set(['failing', 'isolated', 'unauthorized', 'held']);
 const WAITING_STATES: ReadonlySet<ModuleStatus> = new Set(['undecided', 'starting', 'deleting']);
 
@@ -216,7 +216,7 @@ function* notices({ modules }: OperatorFacts): Generator<Problem> {
     yield { level: 'notice', text: oneLine(moduleText(module)) };
 }
 
-/** What decides whether there may be something to say about a module. */
+/** The fields that decide whether a module is mentioned in the status. */
 type NotedBy = Pick<ModuleSummary, 'status' | 'source'> & { readonly paused: unknown };
 
 /** Whether there may be something to say about a module in the status: not about one that is ready, or disabled on purpose. */

@@ -4,7 +4,7 @@ import type { RecordedEvents } from './event-recorder.ts';
 import { bounded } from './module-conditions.ts';
 import type { EventReason, ModuleEvent } from './module-events.ts';
 
-/** What often happens to many modules for one reason. */
+/** Reasons of Events that often concern many modules at once. */
 const SHARED: ReadonlySet<EventReason> = new Set(['HeldUp', 'Recovered', 'Paused', 'Resumed']);
 /** For fewer modules each gets an Event of its own. */
 const MANY = 6;

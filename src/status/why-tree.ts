@@ -14,7 +14,7 @@ import {
   requiredText,
 } from './module-explanation.ts';
 
-/** What one source said about the flag of a module. */
+/** The result of one source for the flag of a module. */
 export interface FlagResponse {
   /** Such as `KubeConfig`. */
   readonly extender: string;
@@ -24,7 +24,7 @@ export interface FlagResponse {
   readonly reason: string;
 }
 
-/** What the tree needs beside the explanation. */
+/** Data for the tree in addition to the explanation. */
 export interface WhyDetails {
   /** Such as `webEnabled`. */
   readonly flag: string;
@@ -51,8 +51,8 @@ const NOT_RUN: ReadonlySet<ModuleStatus> = new Set([
 ]);
 
 /**
- * What has to be true for a module to be ready, in the order in which it becomes true. What was reached in the last run stays true
- * until a run fails there.
+ * The conditions for a module to be ready, in the order in which they become true. A condition that was reached in the last
+ * run stays true until a run fails there.
  */
 export function whyTree(explanation: Omit<ModuleExplanation, 'why'>, details: WhyDetails): WhyNode {
   const children = WHY_IDS.map((id) => nodeOf(id, explanation, details));

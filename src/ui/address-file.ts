@@ -8,7 +8,7 @@ import { constants } from 'node:fs';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 
 const PRIVATE_FILE = 0o600;
-/** What other users may do with a file. */
+/** The permission bits of other users. */
 const OTHERS = 0o077;
 const TOKEN = /#token=([\w-]{43})\n$/;
 

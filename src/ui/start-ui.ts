@@ -12,12 +12,12 @@ import { type UiContent, uiHandler } from './ui-handler.ts';
 
 export interface UiOptions {
   readonly settings: Omit<UiSettings, 'ui'> & Pick<DebugEndpointSettings, 'debugUnixSocket'>;
-  /** What it is about at first. */
+  /** The subject of the page at first. */
   readonly content: UiContent;
   /** Where the built page lies, absolute. */
   readonly directory: string;
   readonly log: Logger;
-  /** What has to be ended is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 

@@ -22,7 +22,7 @@ import type { Standby } from '../status/standby.ts';
 import { pageFor } from './page-base.ts';
 import { type RequestGate, refusalOf } from './request-gate.ts';
 
-/** What the page is about. */
+/** The subject of the page: an operator, or a standby. */
 export type UiContent = { readonly api: Api } | { readonly standby: () => Standby };
 
 export interface UiHandlerOptions extends RequestGate {

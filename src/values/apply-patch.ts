@@ -113,7 +113,7 @@ function isContainer(value: Json | undefined): value is Container {
   return Array.isArray(value) || isJsonMap(value);
 }
 
-/** What a segment names in a map or a list; undefined if there is nothing. */
+/** The child that a segment names in a map or a list; undefined if there is none. */
 function childOf(value: Json | undefined, segment: string): Json | undefined {
   if (isJsonMap(value)) return Object.hasOwn(value, segment) ? value[segment] : undefined;
   return Array.isArray(value) && LIST_INDEX.test(segment) ? value[Number(segment)] : undefined;

@@ -20,7 +20,7 @@ export interface ConfigMapContent {
   readonly maintenance: ReadonlySet<ModuleKey>;
 }
 
-/** What an absent or empty ConfigMap means. */
+/** The content of an absent or empty ConfigMap. */
 export const EMPTY_CONTENT: ConfigMapContent = {
   global: undefined,
   sections: new Map(),
@@ -156,7 +156,7 @@ function parseMaintenance(dataKey: string, text: string): boolean {
   );
 }
 
-/** What differs between two contents, in meaning and not in spelling. Keys are sorted. */
+/** The differences between two contents, in meaning and not in spelling. Keys are sorted. */
 export interface ConfigDifference {
   readonly isGlobalChanged: boolean;
   /** Modules whose section was added, changed or removed. */

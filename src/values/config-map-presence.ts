@@ -49,7 +49,7 @@ const READ_INTERVAL_MS = 1_000;
  */
 export class ConfigMapPresence {
   readonly #deps: ConfigMapPresenceDeps;
-  /** What is to be remembered; undefined until the ConfigMap was read. */
+  /** The fact to remember; undefined until the ConfigMap was read. */
   #isPresent: boolean | undefined;
   #isWriting = false;
 

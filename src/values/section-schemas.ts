@@ -34,7 +34,7 @@ export interface SchemaText {
   readonly text: string;
 }
 
-/** What schemas are read with. */
+/** The functions that schemas are compiled with. */
 interface SchemaTools {
   readonly check: SchemaCheck;
   /** Left out where no schema has rules. */

@@ -16,7 +16,7 @@ export interface LayeredLeaf {
   readonly layer: Layer;
   /** Name of the hook that set it; empty for other layers, and where it is not known. */
   readonly hook: string;
-  /** What weaker layers have in its place, the strongest first; defaults are not listed. */
+  /** Values of weaker layers in its place, the strongest first; defaults are not listed. */
   readonly below: readonly { readonly layer: Layer; readonly value: Json }[];
 }
 

@@ -46,7 +46,7 @@ export interface ValuesSecrets extends SecretLookup {
  */
 type SecretsView = 'resolved' | 'written';
 
-/** What one hook run wants to change in the values of its owner, and in the owner's section of the ConfigMap. */
+/** Changes of one hook run to the values of its owner and to the owner's section of the ConfigMap. */
 export interface HookPatches {
   readonly config: readonly PatchOperation[];
   readonly values: readonly PatchOperation[];
@@ -136,7 +136,7 @@ export class ValuesStore {
     return sectionIn(this.#config, sectionOf(owner));
   }
 
-  /** What values files hold for one owner. @throws OperatorError INTERNAL when there is no such module */
+  /** Values from files for one owner. @throws OperatorError INTERNAL when there is no such module */
   fileValues(owner: ValuesOwner): JsonObject {
     if (owner === GLOBAL_SECTION) return this.#static.global;
     const values = this.#static.modules.get(owner);
@@ -286,18 +286,18 @@ export class ValuesStore {
     return true;
   }
 
-  /** Drops what hooks patched, as when the module is deleted. */
+  /** Drops the patches of hooks, as when the module is deleted. */
   forgetPatches(name: ModuleName): void {
     this.#patches.set(name, []);
   }
 
-  /** What hooks patched, with their names. */
+  /** The patches of hooks, with the names of the hooks. */
   patches(owner: ValuesOwner): PatchList {
     return this.#patches.get(owner) ?? NO_PATCHES;
   }
 
   /**
-   * Takes over what hooks patched at another time; what it needs that is gone is passed over, as when files change.
+   * Takes over patches from another time. Operations whose target is gone are skipped, as after a change of files.
    *
    * @throws OperatorError VALUES_INVALID when an operation cannot be applied; nothing is kept then
    */

@@ -28,7 +28,7 @@ const SERVING_RENEWAL_MS = 120 * DAY_MS;
 const CLOCK_SKEW_MS = 60 * 60 * 1_000;
 
 /**
- * What is to be kept instead: the same object when nothing has to be replaced, everything new where nothing usable is
+ * The certificates to keep: the same object when nothing has to be replaced, everything new where nothing usable is
  * there. A new authority comes first and alone, so that every client trusts it before a certificate needs that.
  *
  * @param hosts names and addresses that the serving certificate must hold

@@ -23,7 +23,7 @@ import { loadFromSecret } from './certificate-secret.ts';
 import { type CertificateSource, openCertificateSource } from './certificate-source.ts';
 import { hostsOf, type WebhookTarget } from './webhook-target.ts';
 
-/** What the two servers are for. */
+/** The purposes of the two servers. */
 export const WEBHOOK_PURPOSES = ['validating', 'conversion'] as const;
 export type WebhookPurpose = (typeof WEBHOOK_PURPOSES)[number];
 
@@ -38,7 +38,7 @@ export const MAX_BODY_BYTES: Readonly<Record<WebhookPurpose, number>> = {
   conversion: 32 * MIB,
 };
 
-/** What the process gives the servers. */
+/** The parts of the process that the servers use. */
 export interface WebhookHost {
   readonly clock: Clock;
   /** A number in [0, 1). */
@@ -55,7 +55,7 @@ export interface WebhookServersOptions {
   readonly stop: AbortSignal;
   /** Ports that are held for the servers; by default the servers open them themselves. */
   readonly heldPorts?: HeldPorts | undefined;
-  /** What is started is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 

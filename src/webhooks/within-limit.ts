@@ -5,7 +5,7 @@
 
 import type { SteadyClock } from '@addon-operator/base/clock';
 
-/** What came of a question. */
+/** The result of a request with a time limit. */
 export type InTime<T> = { readonly type: 'answered'; readonly value: T } | { readonly type: 'late' };
 
 /** How much earlier than the API server we give up, so that our words arrive: at most half a second. */

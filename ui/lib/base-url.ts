@@ -27,7 +27,7 @@ export class PageBase {
     return new URL(`../api/v1/${path}`, this.#url).href;
   }
 
-  /** What is below the base in an absolute path; undefined for another place. */
+  /** The part of an absolute path below the base; undefined for a path elsewhere. */
   below(href: string): string | undefined {
     return href.startsWith(this.path) ? href.slice(this.path.length) : undefined;
   }

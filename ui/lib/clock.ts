@@ -11,7 +11,7 @@ let aheadMs = 0;
 
 const second = signal(Date.now());
 
-/** What the operator's clock shows, to the second; each second new while the tab is seen. */
+/** The time of the operator's clock, updated every second while the tab is visible. */
 export const nowMs: ReadonlySignal<number> = computed(() => second.value + aheadMs);
 
 /** Corrects times for a browser whose clock is wrong. `at` is RFC 3339. */

@@ -1,6 +1,6 @@
 /** Keyboard shortcuts of the page: single keys, and `g` followed by a letter within 1.5 s. */
 
-/** What a key does: goes to a page, focuses the filter, or shows help. */
+/** The effects of keys: go to a page, focus the filter, or show help. */
 export interface KeyActions {
   /** Paths by the key after `g`. */
   readonly pages: ReadonlyMap<string, string>;

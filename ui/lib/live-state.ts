@@ -7,7 +7,7 @@
 import type { StreamEvent } from '@addon-operator/http-server/event-stream';
 import type { HeadlineResponse, ModuleResponse, NextItem, QueueResponse, RunView } from './responses.ts';
 
-/** What the page knows from the stream. Maps are replaced when they change, never changed. */
+/** The state that the stream has delivered. Maps are replaced when they change, never changed in place. */
 export interface LiveState {
   /** Empty before the first response; another one after each start of the operator. */
   readonly bootId: string;

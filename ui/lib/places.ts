@@ -49,7 +49,7 @@ export function pathTo(parts: readonly string[], query: Readonly<Record<string, 
   return filled.length === 0 ? path : `${path}?${new URLSearchParams(filled)}`;
 }
 
-/** What a `ref` of a condition or a wait points to, such as `module/db` or `queue/main`; undefined for a file. */
+/** The page that a `ref` of a condition or a wait points to, such as `module/db` or `queue/main`; undefined for a file. */
 export function pathToRef(ref: string): string | undefined {
   const [, kind, name = ''] = /^(module|queue|hook)\/(.+)$/s.exec(ref) ?? [];
   if (kind === 'module') return pathTo(['modules', name]);

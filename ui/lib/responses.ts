@@ -110,7 +110,7 @@ export interface AboutResponse
   readonly watches: readonly WatchView[];
 }
 
-/** What was begun. */
+/** The response to an action that was accepted. */
 export interface OperationResponse {
   readonly operation: { readonly message: string };
 }

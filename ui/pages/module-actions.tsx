@@ -19,7 +19,7 @@ interface Order {
   readonly for?: string;
 }
 
-/** What can be done with a module, where the operator allows that. */
+/** The actions on a module, where the operator allows them. */
 export function Actions({ module }: { module: ModuleResponse }): VNode | null {
   return allowsActions ? <ActionBar module={module} /> : null;
 }

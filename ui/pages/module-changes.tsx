@@ -11,7 +11,7 @@ import { Shown } from '../parts/response.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { Card, Empty, Time } from '../parts/text.tsx';
 
-/** What the next run would change, what others changed, and what runs changed before. */
+/** Changes that the next run would make, changes by other clients, and changes of earlier runs. */
 export function ChangesTab({ name }: { name: string }): VNode {
   const drift = useResponse<DriftResponse>(pathTo(['modules', name, 'drift']), changes.value);
   const history = useResponse<HistoryResponse>(pathTo(['modules', name, 'history']));

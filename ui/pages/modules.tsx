@@ -57,7 +57,7 @@ function isMatch(module: ModuleResponse, text: string): boolean {
   return text === '' || `${module.module}\n${reasonOf(module)}`.toLowerCase().includes(text);
 }
 
-/** What is worth saying about a module in one line. */
+/** The most important fact about a module, in one line. */
 function reasonOf({ status, lastError, waitsFor, heldUpBy, reason, paused }: ModuleResponse): string {
   if (paused !== undefined) return paused.reason;
   return lastError ?? heldUpBy ?? waitsFor ?? (status === 'ready' ? '' : reason);

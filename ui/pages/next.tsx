@@ -17,7 +17,7 @@ const HOURS = [
   ['168', 'seven days'],
 ] as const;
 
-/** What happens at times that are known now. */
+/** Things that happen at known times. */
 export function NextPage(): VNode {
   const { query } = location.value;
   const hours = query.get('hours') ?? '';

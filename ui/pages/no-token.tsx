@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { linkProblem } from '../lib/live.ts';
 import { giveToken, token } from '../lib/site.ts';
 
-/** What to do where the operator does not know the visitor. */
+/** Instructions for a visitor without a valid token. */
 export function NoTokenPage(): VNode {
   const [text, setText] = useState('');
   const isRefused = token.value !== '';

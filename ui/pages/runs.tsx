@@ -21,7 +21,7 @@ const RESULTS = Object.entries(RUN_KINDS).map(([key, { word }]) => [key, word] a
 /** Filters that the API has. */
 const FILTERS = ['module', 'hook', 'queue', 'result', 'event'] as const;
 
-/** What ran, the newest first: as a grid, to see since when and how often, and as a list. */
+/** Runs, the newest first: as a grid, to see since when and how often, and as a list. */
 export function RunsPage(): VNode {
   const { query } = location.value;
   const [limit, setLimit] = useState(PAGE);

@@ -4,7 +4,7 @@ import type { VNode } from 'preact';
 import type { StandbyResponse } from '../lib/responses.ts';
 import { visibleText } from '../lib/visible-text.ts';
 
-/** What a replica shows that waits until it leads. */
+/** The page of a replica that waits until it leads. */
 export function StandbyPage({ standby }: { standby: StandbyResponse }): VNode {
   const { replica, namespace, leader } = standby;
   if (leader === replica)

@@ -7,7 +7,7 @@ import { pathToModule } from './names.ts';
 import { kindOf, NEXT_KINDS, Sign } from './sign.tsx';
 import { Clock, Link, Time } from './text.tsx';
 
-/** What happens at known times. */
+/** Things that happen at known times. */
 export function NextList({ items, isLong = false }: { items: readonly NextItem[]; isLong?: boolean }): VNode {
   return (
     <ol class="next">

@@ -33,7 +33,7 @@ function nameOf({ id, ok }: WhyNode): string {
   return ok === false ? fails : holds;
 }
 
-/** What blocks the module, with the command or edit that corrects it. */
+/** The condition that blocks the module, with the command or edit that corrects it. */
 export function Blocker({ node, module }: { node: WhyNode; module: string }): VNode {
   const path = node.ref === null || node.ref === `module/${module}` ? undefined : pathToRef(node.ref);
   const [, code, text = node.text] = /^([A-Z]+(?:_[A-Z]+)+): (.*)$/s.exec(node.text) ?? [];

@@ -56,7 +56,7 @@ export interface Monitor {
   stop(): Promise<void>;
 }
 
-/** What is wrong with the snapshot of a binding, and how old the last news of it is. */
+/** The problems of the snapshot of a binding, and when the API server last confirmed it. */
 export interface BindingHealth {
   /** When the API server last confirmed the state, in milliseconds on the steady clock; undefined before the first list. */
   readonly lastActivityMs: number | undefined;
@@ -72,7 +72,7 @@ export const UNKNOWN_HEALTH: BindingHealth = {
   filterFailures: [],
 };
 
-/** What a monitor needs of the jq room. */
+/** The jq compiler, as a monitor uses it. */
 export interface JqCompiler {
   compile(program: string, signal: AbortSignal): Promise<JqProgram>;
 }
@@ -99,7 +99,7 @@ export interface MonitorDeps {
   readonly onEvent: (event: KubernetesEvent) => void;
   /** Whether the snapshot is read before the monitor is unlocked; default: no, and all events are held until then. */
   readonly isReadFirst?: boolean;
-  /** What of an event its hook will be given, where that is less than all. */
+  /** Drops the parts of an event that its hook does not receive. */
   readonly reduce?: (event: KubernetesEvent) => KubernetesEvent;
   readonly backlog?: EventGateOptions['backlog'];
   readonly owner?: EventGateOptions['owner'];

@@ -8,7 +8,7 @@ import { canonicalJson } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { KubernetesBindingSpec, SnapshotItem } from '../../hook-config/kubernetes-binding.ts';
 
-/** What a binding keeps of one object. */
+/** The state of one object that a binding keeps. */
 export interface StoredObject {
   readonly namespace: string;
   readonly name: string;

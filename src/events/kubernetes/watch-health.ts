@@ -19,7 +19,7 @@ export interface WatchReport {
   readonly failure: WatchFailure | undefined;
 }
 
-/** What is known of the connection of one watch. */
+/** The state of the connection of one watch. */
 export class WatchHealth {
   readonly #clock: SteadyClock;
   #lastActivityMs: number | undefined;

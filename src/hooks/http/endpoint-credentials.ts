@@ -16,7 +16,7 @@ export interface SecretTexts {
   lookup(reference: SecretReference): SecretText;
 }
 
-/** What one request needs to be let in, and to trust the server. */
+/** Credentials of one request, and the authorities that it trusts. */
 export interface EndpointCredentials {
   /** Of the Authorization header. */
   readonly authorization: string | undefined;

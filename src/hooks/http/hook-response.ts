@@ -23,7 +23,7 @@ const LISTS = ['configValuesPatch', 'valuesPatch', 'metrics', 'kubernetesPatch']
 const OBJECTS = ['admissionResponse', 'conversionResponse'] as const;
 const FIELDS: readonly string[] = [...LISTS, ...OBJECTS];
 
-/** What a hook wrote that wrote nothing. */
+/** The outputs of a hook that wrote nothing. */
 export const NO_OUTPUTS: HookOutputTexts = {
   configValuesPatch: '',
   valuesPatch: '',

@@ -38,7 +38,7 @@ export interface HttpEndpoint {
 
 interface ParsedHttpHook {
   readonly endpoint: HttpEndpoint;
-  /** What is left of the file: the configuration of a hook, version v1, as JSON. */
+  /** The rest of the file: the configuration of a hook, version v1, as JSON. */
   readonly config: string;
 }
 
@@ -202,7 +202,7 @@ function oneOf(description: string, properties: Readonly<Record<string, Schema>>
   return { ...object(description, properties), minProperties: 1, maxProperties: 1 };
 }
 
-/** What an HTTP hook has besides the configuration of every hook. */
+/** Properties of an HTTP hook in addition to the configuration of every hook. */
 const ENDPOINT_PROPERTIES: Readonly<Record<string, Schema>> = {
   address: text('URL the contexts are sent to by POST, http or https.'),
   timeout: text('Time limit of one run, such as 10s; in place of settings.timeout.'),

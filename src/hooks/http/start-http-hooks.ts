@@ -21,7 +21,7 @@ export interface HttpHooksStart
   /** Learns the content of Secrets that hooks use. */
   readonly redactor: Pick<Redactor, 'add' | 'release'>;
   readonly stop: AbortSignal;
-  /** What has to be ended is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 

@@ -22,7 +22,7 @@ export interface InProcessHooksOptions {
   readonly pools: WorkerPools;
   /** Limit for hooks that set none of their own, in milliseconds; undefined = none. */
   readonly timeoutMs: number | undefined;
-  /** What a hook prints beyond this many bytes is not logged; undefined = no limit. */
+  /** Output beyond this many bytes is not logged; undefined = no limit. */
   readonly maxOutputBytes: number | undefined;
   /** Called before a file is loaded or run; what it throws keeps that from being done. */
   readonly check: (isAwaited?: boolean) => void;

@@ -166,7 +166,7 @@ export function queuesData(view: DaemonView, maxTasks = MAX_TASKS): readonly Que
 /** A queue as lists have it: its first tasks, with shortened errors. */
 type QueueRow = TaskQueueView & { readonly more: number };
 
-/** What happens within so many milliseconds, with shortened texts. */
+/** Things that happen within so many milliseconds, with shortened sentences. */
 export function nextData(view: DaemonView, withinMs: number, limit?: number): readonly NextItem[] {
   return view.next(withinMs, limit).map((item) => ({ ...item, text: startOf(item.text, MAX_ERROR) }));
 }

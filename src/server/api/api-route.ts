@@ -24,7 +24,7 @@ export interface OperatorIdentity {
   readonly usage: () => ProcessUsage;
 }
 
-/** What the process of the operator has used since its start. */
+/** Resource usage of the operator's process since its start. */
 export interface ProcessUsage {
   readonly startedAt: string;
   readonly uptimeMs: number;
@@ -35,7 +35,7 @@ export interface ProcessUsage {
   readonly eventLoopDelay: { readonly meanMs: number; readonly p99Ms: number };
 }
 
-/** What responses are read from. */
+/** The sources of responses. */
 export interface ApiParts {
   readonly view: DaemonView;
   readonly identity: OperatorIdentity;

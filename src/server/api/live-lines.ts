@@ -6,13 +6,13 @@
 import type { LogLine, LogTail } from '@addon-operator/logging/log-tail';
 import type { DaemonView } from '../../status/daemon-view.ts';
 
-/** What was logged and printed since the last look. */
+/** Lines that were logged and printed since the last look. */
 export interface TakenLines {
   readonly log: { readonly lines: readonly LogLine[]; readonly dropped: number };
   readonly outputs: readonly OutputPart[];
 }
 
-/** What the hook of a run has printed since the last look. */
+/** Output of the hook of a run since the last look. */
 export interface OutputPart {
   readonly runId: string;
   readonly text: string;

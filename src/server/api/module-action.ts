@@ -18,13 +18,13 @@ import { apiError, jsonResponse } from './api-response.ts';
 
 export const ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
 
-/** What a user has done with a module. */
+/** An action on a module that a user requested. */
 export interface ModuleAction {
   readonly module: string;
   readonly action: (typeof ACTIONS)[number];
   /** Empty if none was given. */
   readonly reason: string;
-  /** What a user has requested it with, such as `page`. */
+  /** The channel of the request, such as `page`. */
   readonly by: string;
 }
 

@@ -24,7 +24,7 @@ export interface StreamHubOptions {
   readonly redactor?: Pick<Redactor, 'json' | 'revision'> | undefined;
 }
 
-/** What clients get that name no topics. */
+/** The topics of clients that name none. */
 export const TOPICS = ['queues', 'modules', 'runs', 'next', 'headline'] as const;
 type Topic = (typeof TOPICS)[number];
 /** Lines, which are not repeated to a client that comes back. */
@@ -44,7 +44,7 @@ interface Client {
   readonly run: string | undefined;
 }
 
-/** What a client requests. */
+/** A client's request. */
 export interface StreamWishes {
   readonly topics: readonly AnyTopic[];
   readonly lastEventId: string | undefined;
@@ -55,7 +55,7 @@ export interface StreamWishes {
 export const TICK_MS = 350;
 /** Below the 90 s after which a silent connection is closed, and the minutes after which proxies do. */
 export const HEARTBEAT_MS = 15_000;
-/** What changes without a run or a task, such as a pause, is looked for this often. */
+/** Changes without a run or a task, such as a pause, are detected this often. */
 const FULL_LOOK_MS = 10_000;
 const KEPT_DELTAS = 1_000;
 const KEPT_CHARACTERS = 4 * 1024 * 1024;
@@ -72,7 +72,7 @@ const NEXT_MS = 24 * 3_600_000;
 export class StreamHub {
   readonly #options: StreamHubOptions;
   readonly #clients = new Set<Client>();
-  /** What clients know, as masked JSON: queues and modules by name, in their order. */
+  /** The state that clients know, as masked JSON: queues and modules by name, in their order. */
   readonly #known: Record<'queues' | 'modules', ReadonlyMap<string, string>> = {
     queues: new Map(),
     modules: new Map(),
@@ -81,7 +81,7 @@ export class StreamHub {
   readonly #knownWhole = { next: '', headline: '' };
   readonly #lines: LiveLines;
   readonly #deltas: Delta[] = [];
-  /** What clients get when the look is over, in one write. */
+  /** Deltas of the present look, sent in one write at its end. */
   #unsent: Delta[] = [];
   #deltaCharacters = 0;
   #seq = 0;
@@ -227,7 +227,7 @@ export class StreamHub {
     }
   }
 
-  /** What was masked before a secret became known may contain it. Clients that would get it when they come back begin anew. */
+  /** Deltas from before a secret became known may contain it, so they are dropped. Clients that need them begin anew. */
   #forgetUnmasked(): boolean {
     const { revision = 0 } = this.#options.redactor ?? {};
     if (revision === this.#secretsRevision) return false;

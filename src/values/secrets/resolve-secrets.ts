@@ -9,7 +9,7 @@ import { isJsonMap } from '@addon-operator/json/merge';
 import { escapeSegment } from '@addon-operator/json/pointer';
 import { parseReference, referenceTitle, type SecretReference } from './secret-reference.ts';
 
-/** What is known of a text in a Secret. */
+/** The result of looking up a string in a Secret. */
 export type SecretText =
   | { readonly type: 'known'; readonly text: string }
   /** The Secret or its key does not exist. */

@@ -35,7 +35,7 @@ interface SecretPartsOptions {
   readonly reflectors: SharedReflectors;
   readonly redactor: Redactor;
   readonly stop: AbortSignal;
-  /** What has to be ended is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 

@@ -12,7 +12,7 @@ export interface SecretReference {
   readonly isOptional: boolean;
 }
 
-/** What a map in values is: a reference, something that was meant to be one, or undefined for plain data. */
+/** A map in values: a reference, or one that is malformed. Plain data gives undefined instead. */
 type ParsedReference =
   | { readonly type: 'reference'; readonly reference: SecretReference }
   | { readonly type: 'malformed'; readonly why: string };

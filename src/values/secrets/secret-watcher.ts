@@ -51,7 +51,7 @@ interface Followed {
   readonly end: AbortController;
   /** By key. */
   readonly references: Map<string, SecretReference>;
-  /** What is masked of it, by key. A string stays masked while the Secret is absent or cannot be read. */
+  /** Masked strings by key. A string stays masked while the Secret is absent or cannot be read. */
   readonly masked: Map<string, string>;
   state: SecretState;
   /** Settles when the Secret was read for the first time, or could not be. */

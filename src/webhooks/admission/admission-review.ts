@@ -8,7 +8,7 @@ export interface AdmissionReview {
   readonly apiVersion: unknown;
   readonly kind: unknown;
   readonly uid: unknown;
-  /** What hooks are given: with `object`, `oldObject` and `options` in any case. */
+  /** The part that hooks receive: with `object`, `oldObject` and `options` in any case. */
   readonly request: Readonly<Record<string, unknown>>;
 }
 

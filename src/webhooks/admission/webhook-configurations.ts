@@ -44,7 +44,7 @@ export class WebhookConfigurations {
 
   /**
    * Makes the entries that lead to us exactly the desired ones, in both objects. An object without entries is deleted.
-   * What fails is tried again five times, after about 2 to 15 s.
+   * Failed requests are retried five times, after about 2 to 15 s.
    *
    * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, of the last attempt
    */

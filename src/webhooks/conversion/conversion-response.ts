@@ -16,7 +16,7 @@ import {
 } from './convert-objects.ts';
 
 export interface ConversionResponseOptions {
-  /** What hooks can do for a custom resource definition, in the order they are declared. */
+  /** The conversion steps of hooks for a custom resource definition, in the order they are declared. */
   readonly stepsFor: (crdName: string) => readonly ConversionStep[];
   readonly clock: SteadyClock;
   readonly log: Logger;
