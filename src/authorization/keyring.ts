@@ -60,8 +60,8 @@ const OPTION = /(?<name>[a-z-]+)(?:="(?<value>[^"]*)")?/gu;
  *
  * @throws Error naming file and line of what cannot be understood
  */
-export function parseKeyFile(text: string, file: string): readonly TrustedKey[] {
-  return text.split('\n').flatMap((raw, index): readonly TrustedKey[] => {
+export function parseKeyFile(content: string, file: string): readonly TrustedKey[] {
+  return content.split('\n').flatMap((raw, index): readonly TrustedKey[] => {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) return [];
     try {
@@ -111,13 +111,13 @@ const TIME =
   /^(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d)?)?(?<utc>Z)?$/u;
 
 /** `YYYYMMDD`, with `HHMM` or `HHMMSS` behind it if wanted; in the zone of the process unless `Z` ends it. */
-function timeOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const groups = TIME.exec(text)?.groups;
-  if (groups === undefined) throw new Error(`${text} is not a time, write YYYYMMDDHHMMZ`);
+function timeOf(content: string | undefined): number | undefined {
+  if (content === undefined) return undefined;
+  const groups = TIME.exec(content)?.groups;
+  if (groups === undefined) throw new Error(`${content} is not a time, write YYYYMMDDHHMMZ`);
   const { year, month, day, hour = '00', minute = '00', second = '00', utc = '' } = groups;
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${utc}`);
-  if (Number.isNaN(ms)) throw new Error(`${text} is not a time`);
+  if (Number.isNaN(ms)) throw new Error(`${content} is not a time`);
   return ms;
 }
 

@@ -75,7 +75,7 @@ export class SeenSerials implements SerialCheck {
   /** The remembered entries, without those that a user has to correct first. */
   #readable(): Data {
     const entries = Object.entries(this.#seen ?? {});
-    return Object.fromEntries(entries.filter(([, text]) => parse(text).serial !== Infinity));
+    return Object.fromEntries(entries.filter(([, content]) => parse(content).serial !== Infinity));
   }
 }
 
@@ -97,8 +97,8 @@ function isNewer(seen: Data, module: string, serial: number, digest: string): bo
 }
 
 /** An entry that cannot be parsed must not let an old signature in. */
-function parse(text: string): Seen {
-  const [serial = '', digest = ''] = text.split(' ');
+function parse(content: string): Seen {
+  const [serial = '', digest = ''] = content.split(' ');
   return /^\d+$/u.test(serial) ? { serial: Number(serial), digest } : { serial: Infinity, digest };
 }
 

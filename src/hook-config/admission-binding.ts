@@ -25,6 +25,7 @@ import type { LabelSelector } from './kubernetes-binding.ts';
 /** The admission bindings of a hook. */
 export type AdmissionType = 'kubernetesValidating' | 'kubernetesMutating';
 
+/** A CEL expression with its name. */
 interface MatchCondition {
   readonly name: string;
   readonly expression: string;
@@ -59,11 +60,14 @@ export interface RawAdmission extends SnapshotUser {
   readonly namespace?: { readonly labelSelector: LabelSelector };
 }
 
+/** Default and limit of the API server. */
 const DEFAULT_TIMEOUT_SECONDS = 10;
 const MAX_TIMEOUT_SECONDS = 30;
 const MIN_NAME_SEGMENTS = 3;
+/** A DNS name; the API server requires at least three segments. */
 const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+/** The schema of a rule, as in a webhook configuration. */
 const rule = object(
   'One kind of requests.',
   {
@@ -83,6 +87,7 @@ const rule = object(
   ['apiGroups', 'apiVersions', 'resources', 'operations'],
 );
 
+/** The schema of a binding; both kinds have the same fields. */
 const item = object(
   'One webhook.',
   {
@@ -152,6 +157,7 @@ export function* admissionProblems(
     yield* admissionRuleProblems(each, `${path}.rules[${position}]`);
 }
 
+/** The binding with all defaults. The item was checked by {@link admissionProblems}. */
 export function admissionBinding(
   type: AdmissionType,
   raw: RawAdmission,

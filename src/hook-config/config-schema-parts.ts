@@ -7,10 +7,12 @@ export function text(description: string): Schema {
   return { type: 'string', description };
 }
 
+/** A boolean with its default. */
 export function flag(description: string, defaultValue: boolean): Schema {
   return { type: 'boolean', description, default: defaultValue };
 }
 
+/** One of several words. */
 export function choice(description: string, values: readonly string[]): Schema {
   return { type: 'string', description, enum: values };
 }
@@ -36,12 +38,14 @@ export function anyListOf(description: string, items: Schema): Schema {
 
 export const string: Schema = { type: 'string' };
 
+/** `nameSelector` of objects and of namespaces. */
 export const nameSelector = object(
   'Selects by name.',
   { matchNames: anyListOf('The names; an empty list selects everything.', string) },
   ['matchNames'],
 );
 
+/** `labelSelector`, with the limits that the API server has. */
 export const labelSelector: Schema = {
   ...object('Selects by labels; everything given must match.', {
     matchLabels: {
@@ -65,6 +69,7 @@ export const labelSelector: Schema = {
   minProperties: 1,
 };
 
+/** `fieldSelector`; which fields can be selected depends on the kind. */
 export const fieldSelector = object(
   'Selects by fields; everything given must match.',
   {

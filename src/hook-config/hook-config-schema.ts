@@ -172,8 +172,7 @@ const settings: Schema = {
   dependencies: { executionMinInterval: ['executionBurst'], executionBurst: ['executionMinInterval'] },
 };
 
-/** Schemas of the lifecycle bindings a hook of the given owner may have. */
-/** A lifecycle binding is a key with an order number. */
+/** Schemas of the lifecycle bindings that a hook of the given owner may have: a key with an order number for each. */
 function lifecycleSchemas(scope: HookScope): Readonly<Record<string, Schema>> {
   const bindings = scope === 'global' ? GLOBAL_LIFECYCLE_BINDINGS : MODULE_LIFECYCLE_BINDINGS;
   return Object.fromEntries(

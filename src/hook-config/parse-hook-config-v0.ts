@@ -22,6 +22,7 @@ interface RawSchedule {
   readonly allowFailure?: boolean;
 }
 
+/** An `onKubernetesEvent` item as it is written. */
 interface RawKubernetesEvent {
   readonly name?: string;
   readonly event?: readonly ('add' | 'update' | 'delete')[];
@@ -33,6 +34,7 @@ interface RawKubernetesEvent {
   readonly allowFailure?: boolean;
 }
 
+/** The old names of events. */
 const WATCH_EVENTS: Readonly<Record<'add' | 'update' | 'delete', WatchEventType>> = {
   add: 'Added',
   update: 'Modified',
@@ -84,6 +86,7 @@ export function configFromV0(raw: RawConfigV0): HookConfig {
   };
 }
 
+/** One binding with the names and defaults of v1. */
 function kubernetesBinding(item: RawKubernetesEvent, index: number): KubernetesBinding {
   const { kind, selector, namespaceSelector = {}, event = [], allowFailure = false } = item;
   const name = given(item.name) ?? 'onKubernetesEvent';

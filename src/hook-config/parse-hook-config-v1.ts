@@ -47,6 +47,7 @@ interface RawConfigV1 {
   readonly settings?: RawSettings;
 }
 
+/** `settings` as it is written; durations are Go durations. */
 interface RawSettings {
   readonly executionMinInterval?: string;
   readonly executionBurst?: number;
@@ -61,12 +62,14 @@ interface RawSettings {
   };
 }
 
+/** Fields of bindings with a queue, as they are written. */
 interface RawQueued extends SnapshotUser {
   readonly name?: string;
   readonly allowFailure?: boolean;
   readonly queue?: string | RawKeyedQueue;
 }
 
+/** The mapping form of `queue`. */
 interface RawKeyedQueue {
   readonly name: string;
   readonly key?: string;
@@ -77,6 +80,7 @@ interface RawSchedule extends RawQueued {
   readonly crontab: string;
 }
 
+/** A `kubernetes` item as it is written. */
 interface RawKubernetes extends RawQueued {
   readonly kind: string;
   readonly apiVersion?: string;
@@ -103,6 +107,7 @@ const ADMISSION_TYPES: readonly AdmissionType[] = ['kubernetesValidating', 'kube
 const DEFAULT_PARALLEL = 4;
 /** Without a maximum, events that never stop would keep the hook from running. */
 const DEBOUNCE_MAX_FACTOR = 10;
+/** The default of `executeHookOnEvent`. */
 const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
 
 /** Problems that the schema cannot detect, in the parts that it found valid. */
@@ -246,6 +251,7 @@ async function debounceProblems({ debounce }: RawKubernetes): Promise<readonly s
   return [`debounce.max is invalid: '${max}' is shorter than debounce.after, '${after}'`];
 }
 
+/** Both durations in milliseconds, with the default of the maximum. */
 function debounceOf({ after, max }: NonNullable<RawKubernetes['debounce']>): Debounce {
   const afterMs = durationMs(after);
   return { afterMs, maxMs: max === undefined ? DEBOUNCE_MAX_FACTOR * afterMs : durationMs(max) };
@@ -327,10 +333,12 @@ function hookSettings({
   };
 }
 
+/** Absent lists are empty. */
 function outcomeCodes({ temporary = [], permanent = [] }: Partial<OutcomeCodes>): OutcomeCodes {
   return { temporary, permanent };
 }
 
+/** The schema guarantees at least one limit. */
 function retryLimits({ max, within, onExhausted = 'fail' }: NonNullable<RawSettings['retry']>): RetryLimits {
   return {
     ...(max === undefined ? {} : { max }),

@@ -65,6 +65,7 @@ export async function checkSettings(
       signal,
     );
     output.end();
+    // An exit code other than 0 may be a verdict; a signal or a timeout never is.
     const isDone = outcome.type === 'exited' && reported === undefined;
     if (isDone && outcome.exitCode === 0) return ACCEPTED;
     const verdict = isDone ? verdictInStderr(stderr) : undefined;

@@ -70,6 +70,7 @@ export async function contextText(document: ContextDocument): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
+/** The pieces that were read to find out the length, then the rest. */
 async function* followedBy(
   start: readonly Buffer[],
   rest: AsyncGenerator<Buffer, void>,
@@ -78,6 +79,7 @@ async function* followedBy(
   yield* rest;
 }
 
+/** Writes a list of contexts piece by piece, within the limits. Read once. */
 class ContextWriter {
   readonly #contexts: Iterable<NumberedContext>;
   readonly #limits: ContextLimits;
@@ -125,6 +127,7 @@ class ContextWriter {
     yield Buffer.from(count === 0 ? '[]' : ']');
   }
 
+  /** The first context is written whatever its size: otherwise a large one would never reach the hook. */
   async *#whole(before: Buffer, parts: Iterable<Buffer>): AsyncGenerator<Buffer, void> {
     yield before;
     for (const part of parts) {
@@ -134,6 +137,7 @@ class ContextWriter {
     }
   }
 
+  /** Collects a further context; undefined if it exceeds the limit, and then nothing of it is written. */
   async #ifFitting(before: Buffer, parts: Iterable<Buffer>): Promise<readonly Buffer[] | undefined> {
     const fitting = [before];
     let bytes = this.#bytes + before.length;
@@ -147,6 +151,7 @@ class ContextWriter {
     return fitting;
   }
 
+  /** Gives way to other work after each half MiB. */
   async #note({ length }: Buffer): Promise<void> {
     this.#bytesThisTurn += length;
     if (this.#bytesThisTurn < BYTES_A_TURN) return;

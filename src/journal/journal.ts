@@ -26,7 +26,7 @@ import type {
 export interface JournalOptions {
   readonly clock: Clock;
   /** Masks secrets in errors and outputs before they are kept; default: nothing is masked. */
-  readonly redact?: (text: string) => string;
+  readonly redact?: (message: string) => string;
   /** Different after each start of the operator; default empty. */
   readonly bootId?: string;
   /** Default 2,000 runs, 4 Mi characters of runs, 8 Mi characters of outputs. */
@@ -61,7 +61,7 @@ const NO_OUTPUT = { head: '', tail: '', cut: 0 };
  */
 export class Journal {
   readonly #clock: Clock;
-  readonly #redact: (text: string) => string;
+  readonly #redact: (message: string) => string;
   readonly #bootId: string;
   readonly #limits: JournalLimits;
   /** By id, the oldest first. */
@@ -81,7 +81,7 @@ export class Journal {
   /** The highest revision of a run that was dropped. */
   #forgotten = 0;
 
-  constructor({ clock, redact = (text) => text, bootId = '', limits = {} }: JournalOptions) {
+  constructor({ clock, redact = (message) => message, bootId = '', limits = {} }: JournalOptions) {
     this.#clock = clock;
     this.#redact = redact;
     this.#bootId = bootId;
@@ -146,6 +146,7 @@ export class Journal {
     this.#sizes.runs += PHASE_SIZE;
   }
 
+  /** Adds what is known after a hook run: exit code, resource usage, contexts, numbers of operations. */
   noteHook(run: JournalRun, facts: HookFacts): void {
     this.#sizes.runs += facts.command.length - (run.hookFacts?.command.length ?? 0);
     run.hookFacts = facts;
@@ -153,10 +154,10 @@ export class Journal {
 
   /** Keeps a line that a hook has printed. */
   print(run: JournalRun, line: string): void {
-    const text = this.#redact(line);
+    const message = this.#redact(line);
     run.output ??= new OutputBuffer();
-    run.output.push(text);
-    for (const follower of this.#followers) follower(String(run.id), text);
+    run.output.push(message);
+    for (const follower of this.#followers) follower(String(run.id), message);
   }
 
   /** Calls back with each line that a hook prints, secrets masked, until the returned function is called. */
@@ -165,15 +166,16 @@ export class Journal {
     return () => void this.#followers.delete(follower);
   }
 
+  /** Records the end of a run; only the first call counts. Frees memory if the limits are exceeded. */
   end(run: JournalRun, { result, error, code }: RunEnd): void {
     if (run.endedMs !== undefined) return;
     run.endedMs = this.#clock.steadyMs();
     endSpans(run, { result, ...(error !== undefined && { error }), code });
     if (error === undefined) run.end = { result };
     else {
-      const text = shortened(this.#redact(error));
-      run.end = { result, error: text, code };
-      this.#sizes.runs += text.length;
+      const message = shortened(this.#redact(error));
+      run.end = { result, error: message, code };
+      this.#sizes.runs += message.length;
     }
     if (this.#attempts.get(run.queue) === run) this.#attempts.delete(run.queue);
     if (run.output !== undefined) this.#keepOutput(run, run.output);
@@ -251,6 +253,7 @@ export class Journal {
     if (this.#changes.length > 2 * kept) this.#changes = this.#changes.slice(-kept);
   }
 
+  /** Results of modules are kept apart, so the list of modules shows them after runs were dropped. */
   #noteModuleRun(run: JournalRun): void {
     const { type, module } = run;
     const last = type === 'ModuleRun' ? lastRunOf(run) : null;
@@ -300,6 +303,7 @@ export class Journal {
     return run;
   }
 
+  /** Drops the outputs of the oldest runs first; the runs themselves stay. */
   #keepOutput(run: JournalRun, output: OutputBuffer): void {
     this.#withOutput.add(run);
     this.#sizes.outputs += output.kept;
@@ -315,6 +319,7 @@ export class Journal {
     run.output = undefined;
   }
 
+  /** Drops the oldest runs that have ended. */
   #shorten(): void {
     for (const run of this.#runs.values()) {
       const { runs, runCharacters } = this.#limits;
@@ -324,8 +329,8 @@ export class Journal {
       this.#runs.delete(run.id);
       this.#forgotten = Math.max(this.#forgotten, run.revision);
       this.#dropOutput(run);
-      const texts = (run.end?.error?.length ?? 0) + (run.hookFacts?.command.length ?? 0);
-      this.#sizes.runs -= RUN_SIZE + texts + run.phases.length * PHASE_SIZE;
+      const characters = (run.end?.error?.length ?? 0) + (run.hookFacts?.command.length ?? 0);
+      this.#sizes.runs -= RUN_SIZE + characters + run.phases.length * PHASE_SIZE;
     }
   }
 
@@ -413,8 +418,8 @@ function matches(run: JournalRun, { module, hook, queue, result, event }: Omit<R
 }
 
 /** Programs print the reason for their failure last, and what they were about first. */
-function shortened(text: string): string {
-  if (text.length <= MAX_ERROR_CHARACTERS) return text;
+function shortened(message: string): string {
+  if (message.length <= MAX_ERROR_CHARACTERS) return message;
   const half = MAX_ERROR_CHARACTERS / 2;
-  return `${text.slice(0, half - 1)}…${text.slice(-half)}`;
+  return `${message.slice(0, half - 1)}…${message.slice(-half)}`;
 }

@@ -33,8 +33,8 @@ export class OutputBuffer {
     return this.#head.length + this.#tailLength;
   }
 
-  push(text: string): void {
-    const line = `${text}\n`;
+  push(content: string): void {
+    const line = `${content}\n`;
     this.#total += line.length;
     if (!this.#isHeadFull && this.#head.length + line.length <= HEAD_CHARACTERS) {
       this.#head += line;

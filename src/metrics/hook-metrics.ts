@@ -18,7 +18,7 @@ export interface HookLabels {
 export interface HookMetricsOptions {
   readonly log: Logger;
   /** Masks secrets in values of labels; series that become equal are merged. */
-  readonly redact: (text: string) => string;
+  readonly redact: (value: string) => string;
   /** Whether hooks share groups of the same name, or each hook has its own. Default `shared`. */
   readonly groups?: 'shared' | 'hook';
   /** More series of one hook than this are dropped. Default 10,000. */

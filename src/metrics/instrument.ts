@@ -69,15 +69,15 @@ export class Instrument<L extends string> {
     const name = this.#name;
     const head = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
     if (type === 'histogram') return head + this.#histogramText();
-    let text = head;
+    let output = head;
     for (const [labels, { value }] of this.#cells)
-      text += `${name}${labels === '' ? '' : `{${labels}}`} ${numberText(value)}\n`;
-    return text;
+      output += `${name}${labels === '' ? '' : `{${labels}}`} ${numberText(value)}\n`;
+    return output;
   }
 
   /** Heads of lines are composed once for all series. */
   #histogramText(): string {
-    let text = '';
+    let output = '';
     const name = this.#name;
     const bounds = [...this.#definition.buckets.map(String), '+Inf'];
     const heads = bounds.map((bound) => `${name}_bucket{le="${bound}"`);
@@ -88,11 +88,11 @@ export class Instrument<L extends string> {
       for (const [index, head] of heads.entries()) {
         const isLast = index === heads.length - 1;
         cumulated += bucketCounts[index] ?? 0;
-        text += `${head}${rest}${isLast ? count : cumulated}\n`;
+        output += `${head}${rest}${isLast ? count : cumulated}\n`;
       }
-      text += `${name}_sum${own}${numberText(value)}\n${name}_count${own}${count}\n`;
+      output += `${name}_sum${own}${numberText(value)}\n${name}_count${own}${count}\n`;
     }
-    return text;
+    return output;
   }
 
   #cell(labels: LabelValues<L>): Cell {
@@ -107,13 +107,13 @@ export class Instrument<L extends string> {
 
   /** Labels in the order of the definition, so that equal labels give equal keys. */
   #labelPart(labels: LabelValues<L>): string {
-    let text = '';
+    let output = '';
     for (const name of this.#definition.labels) {
       const value: string | number | undefined = labels[name];
       if (value === undefined) continue;
       const plain = String(value);
-      text += `${text === '' ? '' : ','}${name}="${SPECIAL.test(plain) ? escapeLabel(plain) : plain}"`;
+      output += `${output === '' ? '' : ','}${name}="${SPECIAL.test(plain) ? escapeLabel(plain) : plain}"`;
     }
-    return text;
+    return output;
   }
 }

@@ -43,18 +43,18 @@ const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
  *
  * @throws OperatorError HOOK_OUTPUT_INVALID, `got bad metrics: …`, when any of it is wrong: then nothing may be applied
  */
-export function parseMetricOperations(text: string): ParsedMetricOperations {
-  return finish(metricOperationSteps(text));
+export function parseMetricOperations(output: string): ParsedMetricOperations {
+  return finish(metricOperationSteps(output));
 }
 
 /** The steps of {@link parseMetricOperations}. */
-export function* metricOperationSteps(text: string): Steps<ParsedMetricOperations> {
+export function* metricOperationSteps(output: string): Steps<ParsedMetricOperations> {
   const operations: MetricOperation[] = [];
   const warnings: string[] = [];
   const objects: Record<string, unknown>[] = [];
-  if (hasMoreItems(text, MAX_ITEMS))
+  if (hasMoreItems(output, MAX_ITEMS))
     throw badMetrics(`it has more than ${MAX_ITEMS} keys and values`, undefined);
-  for (const part of jsonStream(text)) {
+  for (const part of jsonStream(output)) {
     objects.push(parseObject(part.text));
     yield;
   }
@@ -71,9 +71,9 @@ export function* metricOperationSteps(text: string): Steps<ParsedMetricOperation
   return { operations, warnings };
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseObject(output: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(output);
     if (!isObject(value)) throw new SyntaxError('an operation must be a JSON object');
     return value;
   } catch (error) {

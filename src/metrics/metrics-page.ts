@@ -82,6 +82,7 @@ function bucketLines(definitions: readonly MetricDefinition<string>[]): string {
     .join('\n');
 }
 
+/** One row of the table of metrics. */
 function row({ name, type, labels, help }: MetricDefinition<string>): string[] {
   return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), help];
 }

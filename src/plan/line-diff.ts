@@ -21,8 +21,8 @@ export function lineDiff(before: string, after: string): readonly DiffLine[] {
   return withGaps(allLines(linesOf(before), linesOf(after)));
 }
 
-function linesOf(text: string): string[] {
-  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+function linesOf(content: string): string[] {
+  return content === '' ? [] : content.replace(/\n$/, '').split('\n');
 }
 
 /** The shortest way by removing and adding lines. */

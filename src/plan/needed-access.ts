@@ -57,6 +57,7 @@ export async function neededAccess(
   const problems = wanted.flatMap(({ name, refusal }) =>
     refusal === undefined ? [] : [`module ${name} is not run: ${refusal.reason}`],
   );
+  // A part that fails is a problem in the result, and the others are still collected.
   const collect = async (what: string, part: () => Promise<readonly Access[]>): Promise<void> => {
     try {
       access.push(...(await part()));
@@ -73,6 +74,7 @@ export async function neededAccess(
     });
   }
   const defined = new Map<string, ScopedResource>();
+  // Custom resources that a chart creates may be of kinds that another module defines.
   const define = (object: RawObject): void => {
     const resource = definedResource(object);
     if (resource !== undefined) defined.set(resource.key, resource);
@@ -108,10 +110,12 @@ export async function neededAccess(
     if (module.manifest.waitsUntilReady) access.push(...accessOfPods(rendered.get(module) ?? [], namespace));
   }
   const createdNamespaces = new Set(objects.flatMap((object) => createdNamespace(object) ?? []));
+  // The operator's own namespace exists already.
   createdNamespaces.delete(namespace);
   return { access, problems, createdNamespaces };
 }
 
+/** The CRDs in the files of a module. */
 async function crdsOf(module: Module, ignoredPrefixes: readonly string[]): Promise<readonly Crd[]> {
   const crds: Crd[] = [];
   for (const path of await findCrdFiles(module.path, ignoredPrefixes))
@@ -121,6 +125,7 @@ async function crdsOf(module: Module, ignoredPrefixes: readonly string[]): Promi
 
 type Find = (apiVersion: string | undefined, kind: string) => Promise<ScopedResource>;
 
+/** Permissions for watches and webhooks of hooks. */
 async function accessOfHooks(hooks: readonly Hook[], find: Find): Promise<readonly Access[]> {
   const access: Access[] = [];
   for (const hook of hooks) {
@@ -147,6 +152,7 @@ async function accessOfHttpHook(
   return [{ group, resource: plural, verbs: ['get'], names: [name], ...(isNamespaced && { namespace }) }];
 }
 
+/** Permissions to deploy objects; those without kind or version are skipped. */
 async function accessOfObjects(
   objects: readonly RawObject[],
   find: Find,

@@ -47,11 +47,13 @@ export async function planModuleRun(
   const planned = { ...NOTHING, hooks: [...plannedHooks(hooks, 'run'), ...calls], crds };
   const withoutRelease = crds.length === 0 ? 'none' : 'apply-crds';
   if (module.chart === 'none') return { ...planned, action: withoutRelease, ...errorOf(problems) };
+  // A module in maintenance whose release exists is left unmanaged; its CRDs are still applied.
   const isUnmanaged = operator.configMapContent().maintenance.has(module.key);
   if (isUnmanaged && release?.isUnmanaged === true) {
     const reason = `${module.key}Maintenance is set: the release is not changed`;
     return { ...planned, action: withoutRelease, reason, ...errorOf(problems) };
   }
+  // Hooks are not run, so values that they would set are only assumed.
   const mayDifferBy = hooks.filter(runsBeforeHelm).map(({ name }) => name);
   try {
     await lastHookValues.setModule(module.name, hooks, signal);
@@ -70,6 +72,7 @@ export async function planModuleRun(
   }
 }
 
+/** The decision of helm and the difference of the manifests. */
 async function planOfRelease(
   { operator, base, namespace, redactor, hasSecretReferences }: Inspection,
   module: Module,
@@ -84,6 +87,7 @@ async function planOfRelease(
   // After a reference is removed it is not known which text of the release it produced.
   const masking = { redactor, masksChanged: hasSecretReferences(module.name) };
   const changes = manifestChanges(before, await base.helm.render(request, signal), namespace, masking);
+  // Helm has no reason of its own: the difference decides.
   if (preview.type === 'compare')
     return { action: changes.length === 0 ? 'none' : 'upgrade', causes: [], changes };
   return { action: preview.type, causes: preview.type === 'upgrade' ? preview.causes : [], changes };

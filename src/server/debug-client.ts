@@ -58,10 +58,10 @@ export async function requestDebug(
       response.on('error', reject);
       response.on('end', () => {
         const { statusCode: status = 0, headers } = response;
-        const text = Buffer.concat(chunks).toString('utf8');
+        const content = Buffer.concat(chunks).toString('utf8');
         resolve({
           status,
-          body: status < FIRST_ERROR_STATUS ? text : messageIn(text),
+          body: status < FIRST_ERROR_STATUS ? content : messageIn(content),
           code: codeIn(headers),
         });
       });

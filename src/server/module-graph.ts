@@ -29,6 +29,6 @@ function cluster(order: number, modules: readonly GraphModule[]): string {
 }
 
 /** A string literal of the DOT language. */
-function quoted(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`).replaceAll('\n', String.raw`\n`)}"`;
+function quoted(content: string): string {
+  return `"${content.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`).replaceAll('\n', String.raw`\n`)}"`;
 }

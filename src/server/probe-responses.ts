@@ -34,12 +34,12 @@ export function readinessResponse(readiness: Readiness, status?: OperatorStatus)
 /** 200 once the first converge is done, and on a standby whose leader is ready; 500 before. */
 function briefReadiness(readiness: Readiness): RouteResponse {
   if (readiness.type !== 'standby') {
-    const [text, status] =
+    const [content, status] =
       readiness.type === 'converged'
         ? (['Startup converge done.', 200] as const)
         : (['Startup converge in progress', 500] as const);
     const warnings = (readiness.warnings ?? []).map((warning) => `WARNING: ${oneLine(warning)}`);
-    return textResponse(`${[text, ...warnings].join('\n')}\n`, status);
+    return textResponse(`${[content, ...warnings].join('\n')}\n`, status);
   }
   if (readiness.leader === 'ready')
     return textResponse('HA mode is enabled and waiting for acquiring the lock.\n');
@@ -62,8 +62,8 @@ export function convergeResponse(status: ConvergeStatus, format: 'text' | 'json'
 function convergeText(status: ConvergeStatus): string {
   if (status.type === 'not-started') return 'STARTUP_CONVERGE_NOT_STARTED';
   const { isolated = [] } = status;
-  const text = progressText(status);
-  return isolated.length === 0 ? text : `${text}\nISOLATED_MODULES: ${isolated.join(', ')}`;
+  const content = progressText(status);
+  return isolated.length === 0 ? content : `${content}\nISOLATED_MODULES: ${isolated.join(', ')}`;
 }
 
 function progressText(status: Exclude<ConvergeStatus, { readonly type: 'not-started' }>): string {

@@ -7,6 +7,7 @@ import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.t
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
+/** Callers that show queues only leave out unfinished runs. */
 const NO_UNFINISHED: UnfinishedRuns = { waiting: [], debounced: [], failed: [] };
 
 /** One queue with its tasks, for people, and the hooks in it that have been running for a while. */
@@ -93,6 +94,7 @@ function summaryOf(queues: readonly QueueView[]) {
   };
 }
 
+/** Tasks in all of these queues. */
 function taskSum(queues: readonly QueueView[]): number {
   return queues.reduce((sum, queue) => sum + queue.tasks.length, 0);
 }

@@ -74,10 +74,10 @@ function tokenReader({
 }: Pick<DebugEndpointSettings, 'debugHttpTokenFile' | 'debugHttpToken'>): () => Promise<string> {
   return async () => {
     if (path === '') return debugHttpToken;
-    const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const content = await readFile(path, 'utf8').catch((cause: unknown) => {
       throw new Error(`the token file ${path} cannot be read: ${messageOf(cause)}`, { cause });
     });
-    const token = text.trim();
+    const token = content.trim();
     if (token === '') throw new Error(`the token file ${path} is empty: write a random token into it`);
     return token;
   };

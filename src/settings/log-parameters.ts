@@ -16,6 +16,7 @@ export function logLevelParameter(log: RootLogger): RuntimeParameter {
     default: startLevel,
     validate: (value) => void levelOf(value),
     apply: (value) => log.setLevel(levelOf(value)),
+    // Only `debug` expires, and only where the operator was not started with it.
     holdsMs: (value) => (levelOf(value) === 'debug' && startLevel !== 'debug' ? DEBUG_HOLDS_MS : undefined),
   };
 }

@@ -61,13 +61,13 @@ function readOne(name: string, setting: Setting<unknown>, { env, flags, running 
   // An empty variable counts as not set, as in the charts that set it from an optional value.
   const variable = setting.env.find((name) => (env[name] ?? '') !== '');
   const fromEnv = variable === undefined ? undefined : env[variable];
-  const text = fromFlag ?? fromEnv;
-  if (text === undefined && running !== undefined && Object.hasOwn(running, name)) {
+  const input = fromFlag ?? fromEnv;
+  if (input === undefined && running !== undefined && Object.hasOwn(running, name)) {
     const initial = setting.type.parse(setting.default);
     // An operator of another version may have a setting of this name with other values.
     if (isOfSameType(running[name], initial)) return running[name];
   }
-  const value = setting.type.parse(text ?? setting.default);
+  const value = setting.type.parse(input ?? setting.default);
   if (value !== undefined) return value;
   const where = fromFlag === undefined ? `variable ${variable}` : `flag --${setting.flag}`;
   const other =
@@ -78,7 +78,7 @@ function readOne(name: string, setting: Setting<unknown>, { env, flags, running 
         : `flag --${setting.flag}`;
   throw new OperatorError(
     'CONFIG_INVALID',
-    `${where}${other === '' ? '' : ` (${other})`}: value "${text}" is invalid; accepted: ${setting.type.accepted}`,
+    `${where}${other === '' ? '' : ` (${other})`}: value "${input}" is invalid; accepted: ${setting.type.accepted}`,
   );
 }
 

@@ -43,10 +43,10 @@ export function hidden<T>(
   flag: string,
   env: string | readonly string[],
   type: SettingType<T>,
-  text: string,
+  initial: string,
   help: string,
 ): Setting<T> {
-  return { ...setting(flag, env, type, text, help), isHidden: true };
+  return { ...setting(flag, env, type, initial, help), isHidden: true };
 }
 
 /** A variable that has no flag. */

@@ -55,6 +55,6 @@ function table(rows: readonly Setting<unknown>[]): string {
   );
 }
 
-function code(text: string): string {
-  return text === '' ? '' : `\`${text}\``;
+function code(content: string): string {
+  return content === '' ? '' : `\`${content}\``;
 }

@@ -154,8 +154,8 @@ function* decisionCauses(
     const until = explained.failure?.nextAttemptAt ?? null;
     yield cause(node, why, text, { isStalled: true, until, remedy: remedy ?? null });
   }
-  for (const text of unloadedFiles)
-    yield cause('found', 'FilesNotLoaded', text, {
+  for (const sentence of unloadedFiles)
+    yield cause('found', 'FilesNotLoaded', sentence, {
       isStalled: true,
       remedy: 'correct the files, they are loaded when they are saved',
     });
@@ -263,9 +263,9 @@ function failed(explained: Explained, isActive: boolean): Cause {
   const ref = `module/${module}`;
   if (failure === null) {
     const broken = requires.find((other) => other.status === 'failing' || other.status === 'isolated');
-    const text =
+    const sentence =
       broken === undefined ? 'A required module fails' : `It waits for module ${broken.name}, which fails`;
-    return cause('requirements', 'RequirementFailed', text, {
+    return cause('requirements', 'RequirementFailed', sentence, {
       isStalled: true,
       ...(broken !== undefined && {
         ref: `module/${broken.name}`,
@@ -353,8 +353,8 @@ export function isSameBlock(one: string, other: string): boolean {
   return task === otherTask && withoutNumbers(error.join()) === withoutNumbers(otherError.join());
 }
 
-function withoutNumbers(text: string): string {
-  return text.replaceAll(/[0-9]+/gu, '');
+function withoutNumbers(sentence: string): string {
+  return sentence.replaceAll(/[0-9]+/gu, '');
 }
 
 /** Hundreds of modules may be behind the same task, with the same sentence. */
@@ -386,7 +386,7 @@ function blockedBy(node: WhyId, { queue, task, error, file, nextAttemptAt, hook 
 
 function running(node: WhyId, long: LongHook): Cause {
   const { hook, binding, since, isStuck } = long;
-  const place = [binding, placeOfHook(long)].filter((text) => text !== '').join(', ');
+  const place = [binding, placeOfHook(long)].filter((sentence) => sentence !== '').join(', ');
   return cause(
     node,
     isStuck ? 'HookHangs' : 'HookRunning',

@@ -42,15 +42,15 @@ export function conditionsOf(facts: ModuleFacts): readonly Condition[] {
  * The last column of `kubectl get modules`. kubectl ends a cell at the first line end, and programs print the
  * reason for their failure last.
  */
-function headline(text: string): string {
-  const line = oneLine(headlineOf(text));
+function headline(sentence: string): string {
+  const line = oneLine(headlineOf(sentence));
   if (line.length <= MAX_HEADLINE_LENGTH) return line;
   return `${line.slice(0, HEADLINE_START)} … ${line.slice(-(MAX_HEADLINE_LENGTH - HEADLINE_START - 3))}`;
 }
 
 /** A text that fits into a status. */
-export function bounded(text: string): string {
-  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
+export function bounded(sentence: string): string {
+  return sentence.length <= MAX_MESSAGE_LENGTH ? sentence : `${sentence.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
 }
 
 /** A disabled module ignores obstacles that concern all modules. */

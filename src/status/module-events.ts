@@ -55,6 +55,7 @@ export function eventsBetween(before: unknown, after: ModuleStatusFields): reado
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** `Enabled` and `Disabled`: only a real change, so not the first decision to disable. */
 function enablement(old: Fields, { conditions, enablement: { reason } }: ModuleStatusFields): ModuleEvent[] {
   // Why it counts as enabled is not known then: flags in its own values are not read.
   if (isRefused(conditions)) return [];
@@ -67,6 +68,7 @@ function enablement(old: Fields, { conditions, enablement: { reason } }: ModuleS
   return [];
 }
 
+/** `Unauthorized`, again when the reason changes. */
 function refusal(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
   const now = conditions.find(({ type }) => type === 'Stalled');
   if (now === undefined || !isRefused(conditions)) return [];
@@ -91,6 +93,7 @@ const OBSTACLES: ReadonlySet<unknown> = new Set([
   'WatchFailed',
 ]);
 
+/** `HeldUp` for a new obstacle, `Recovered` when `Ready` becomes true again. */
 function obstacle(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
   const now = conditions.find(({ type }) => type === 'Ready');
   const was = conditionOf(old, 'Ready');
@@ -102,6 +105,7 @@ function obstacle(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[
   return [{ type: 'Warning', reason: 'HeldUp', message: `${now.reason}: ${now.message}` }];
 }
 
+/** `Paused`, `Resumed` and `HandedOver`. */
 function pause(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
   const now = conditions.find(({ type }) => type === 'Ready');
   const before = conditionOf(old, 'Ready')?.['reason'];
@@ -124,6 +128,7 @@ function isRefused(conditions: ModuleStatusFields['conditions']): boolean {
   return conditions.some(({ type, reason }) => type === 'Stalled' && reason === 'Unauthorized');
 }
 
+/** `Deployed` for a new revision, `Failed` for each further failed attempt. */
 function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusFields): ModuleEvent[] {
   const events: ModuleEvent[] = [];
   const revision = isObject(old['release']) ? old['release']['revision'] : undefined;
@@ -137,6 +142,7 @@ function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusF
   return events;
 }
 
+/** `HookFailed` for each failed run that the old status does not contain. */
 function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): ModuleEvent[] {
   const known = (Array.isArray(old['hookRuns']) ? old['hookRuns'] : []).filter(isObject);
   return hookRuns
@@ -154,6 +160,7 @@ function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): ModuleEvent[
     }));
 }
 
+/** `Drifted`, again when other objects change, and `DriftEnded`. */
 function drift(old: Fields, { conditions }: ModuleStatusFields): ModuleEvent[] {
   const now = conditions.find(({ type }) => type === 'Drifted');
   const was = conditionOf(old, 'Drifted');

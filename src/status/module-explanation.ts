@@ -218,7 +218,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['release', releaseText(explanation.release)],
     ...(explanation.pause === null ? [] : [['paused', pauseText(explanation.pause)] as const]),
     ...driftRows(explanation),
-    ...(explanation.warnings ?? []).map((text): readonly [string, string] => ['warning', text]),
+    ...(explanation.warnings ?? []).map((sentence): readonly [string, string] => ['warning', sentence]),
   ];
   return `${textTable(rows)}${treeText(explanation.why)}`;
 }
@@ -232,7 +232,7 @@ function aboutRows({ description, stage, tags, namespace, isCritical, disableMes
     ['critical', isCritical === true ? 'yes' : undefined],
     ['if disabled', disableMessage],
   ];
-  return rows.flatMap(([title, text]) => (text === undefined ? [] : [[title, text] as const]));
+  return rows.flatMap(([title, sentence]) => (sentence === undefined ? [] : [[title, sentence] as const]));
 }
 
 function kubernetesRows({ kubernetes }: ModuleExplanation): readonly (readonly [string, string])[] {
@@ -285,14 +285,14 @@ function waitsText({ waitsFor: [nearest, ...others], lastError, heldUpBy = '' }:
 /** Characters of a cell in the list of modules; the explanation shows the whole sentence. */
 const CELL_LENGTH = 80;
 
-function shortened(text: string): string {
-  const line = oneLine(text);
+function shortened(sentence: string): string {
+  const line = oneLine(sentence);
   return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
 }
 
 /** Rows with aligned columns, for people: cells are one line each, keep their indentation and hold no control characters. */
-export function textTable(texts: readonly (readonly string[])[]): string {
-  const rows = texts.map((row) => row.map((cell) => readableLine(`${indentOf(cell)}${oneLine(cell)}`)));
+export function textTable(sentences: readonly (readonly string[])[]): string {
+  const rows = sentences.map((row) => row.map((cell) => readableLine(`${indentOf(cell)}${oneLine(cell)}`)));
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),
     [],
@@ -338,9 +338,10 @@ function waitRows({
   waits = [],
   causes,
 }: ModuleExplanation): readonly (readonly [string, string])[] {
-  const isSaid = (text: string): boolean => waits.some((wait) => wait.text === text && wait.type !== 'other');
-  const others = causes.length === 0 ? waitsFor : waitsFor.filter((text) => !isSaid(text));
-  return others.map((text) => ['waits for', text]);
+  const isSaid = (sentence: string): boolean =>
+    waits.some((wait) => wait.text === sentence && wait.type !== 'other');
+  const others = causes.length === 0 ? waitsFor : waitsFor.filter((sentence) => !isSaid(sentence));
+  return others.map((sentence) => ['waits for', sentence]);
 }
 
 /** The first condition that is not true comes first. */

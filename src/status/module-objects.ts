@@ -48,7 +48,7 @@ export interface ModuleObjectsOptions {
   readonly namespace: string;
   readonly configMapName: string;
   /** Masks secrets in messages of other components before they are recorded in an Event. */
-  readonly redact: (text: string) => string;
+  readonly redact: (message: string) => string;
 }
 
 /** Where the state of modules is read from. */

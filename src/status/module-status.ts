@@ -72,7 +72,7 @@ export function moduleStatus(facts: ModuleFacts, context: StatusContext): Module
   const before = isObject(context.before) ? context.before : {};
   const release = releaseOf(facts, before['release']);
   const lastReconcileTime =
-    reconciledAtMs === undefined ? textOf(before['lastReconcileTime']) : isoTime(reconciledAtMs);
+    reconciledAtMs === undefined ? stringOf(before['lastReconcileTime']) : isoTime(reconciledAtMs);
   return {
     observedGeneration: context.generation,
     operator: context.operator,
@@ -130,7 +130,7 @@ function releaseOf(
 
 function releaseBefore(before: unknown): ReleaseFacts | undefined {
   if (!isObject(before) || typeof before['revision'] !== 'number') return undefined;
-  return { revision: before['revision'], digest: textOf(before['digest']) };
+  return { revision: before['revision'], digest: stringOf(before['digest']) };
 }
 
 function hookRunStatus({ error, startedAtMs, ...run }: ModuleFacts['hookRuns'][number]): HookRunStatus {
@@ -153,7 +153,7 @@ function dated(
     const same = known.find(
       (other) => isObject(other) && other['type'] === condition.type && other['status'] === condition.status,
     );
-    const since = isObject(same) ? textOf(same['lastTransitionTime']) : undefined;
+    const since = isObject(same) ? stringOf(same['lastTransitionTime']) : undefined;
     const message = messageOf(condition, isObject(same) ? same : {});
     return { ...condition, message, lastTransitionTime: since ?? now, observedGeneration: generation };
   });
@@ -161,11 +161,11 @@ function dated(
 
 /** Keeps the old message if only numbers in an error differ: all modules behind a blocked queue have the same message. */
 function messageOf({ reason, message }: Condition, before: Fields): string {
-  const old = textOf(before['message']);
+  const old = stringOf(before['message']);
   if (reason !== 'QueueBlocked' || before['reason'] !== reason || old === undefined) return message;
   return isSameBlock(old, message) ? old : message;
 }
 
-function textOf(value: unknown): string | undefined {
+function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -149,7 +149,7 @@ export function operatorStatus(facts: OperatorFacts): OperatorStatus {
 
 function* brokenThings(facts: OperatorFacts): Generator<Problem> {
   const { outage, configProblem, editConfigMap, queues, modules, runningHooks, staleWatches } = facts;
-  const broken = (text: string): Problem => ({ level: 'broken', text: oneLine(text) });
+  const broken = (sentence: string): Problem => ({ level: 'broken', text: oneLine(sentence) });
   if (outage !== undefined) yield broken(outageText(outage));
   for (const queue of queues) {
     if (queue.failures > 0 && queue.isNotYet !== true) yield broken(failingHead(queue));
@@ -158,8 +158,8 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     yield broken(
       `the ConfigMap is refused, so older values stay in use: ${endOf(configProblem)}; correct it with \`${editConfigMap}\``,
     );
-  for (const text of facts.unloadedFiles)
-    yield broken(`${bothEnds(text)}; correct them, they are loaded when they are saved`);
+  for (const sentence of facts.unloadedFiles)
+    yield broken(`${bothEnds(sentence)}; correct them, they are loaded when they are saved`);
   for (const hook of runningHooks.filter(({ runningMs }) => runningMs >= LONG_HOOK_MS))
     yield broken(
       `${hookText(hook)}; if it hangs, end it with \`addon-operator hook abort ${hook.hook}\`, and set --hook-timeout`,
@@ -168,20 +168,21 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     const isInQueue = queues.some((queue) => queue.failures > 0 && queue.module === module.module);
     if (!isInQueue) yield broken(moduleText(module));
   }
-  for (const text of staleWatches) yield broken(text);
-  for (const text of facts.unfilteredObjects) yield broken(`${text}; correct the filter or the object`);
-  for (const text of facts.unfinished?.failed ?? []) yield broken(text);
+  for (const sentence of staleWatches) yield broken(sentence);
+  for (const sentence of facts.unfilteredObjects)
+    yield broken(`${sentence}; correct the filter or the object`);
+  for (const sentence of facts.unfinished?.failed ?? []) yield broken(sentence);
 }
 
 function* waitingThings(facts: OperatorFacts): Generator<Problem> {
   const { firstConverge, queues, modules, runningHooks, drifted, pause } = facts;
-  const waiting = (text: string): Problem => ({ level: 'waiting', text: oneLine(text) });
+  const waiting = (sentence: string): Problem => ({ level: 'waiting', text: oneLine(sentence) });
   if (pause !== undefined)
     yield waiting(
       `all modules are paused ${endOfPause(pause.until)}: ${pause.reason}; \`addon-operator resume\` ends the pause`,
     );
   for (const queue of queues) if (queue.isNotYet === true) yield waiting(failingHead(queue));
-  for (const text of facts.unfinished?.waiting ?? []) yield waiting(text);
+  for (const sentence of facts.unfinished?.waiting ?? []) yield waiting(sentence);
   for (const hook of runningHooks) {
     if (hook.runningMs >= NOTED_HOOK_MS && hook.runningMs < LONG_HOOK_MS) yield waiting(hookText(hook));
   }
@@ -335,14 +336,14 @@ function counted(count: number, name: string): string {
 }
 
 /** Programs print the reason for their failure last. */
-function endOf(text: string): string {
-  const line = oneLine(headlineOf(text));
+function endOf(sentence: string): string {
+  const line = oneLine(headlineOf(sentence));
   return line.length <= MAX_ERROR_LENGTH ? line : `…${line.slice(1 - MAX_ERROR_LENGTH)}`;
 }
 
 /** Of what names hooks and files first, and the reason last. */
-function bothEnds(text: string): string {
-  const line = oneLine(headlineOf(text));
+function bothEnds(sentence: string): string {
+  const line = oneLine(headlineOf(sentence));
   const kept = MAX_ERROR_LENGTH / 2;
   return line.length <= MAX_ERROR_LENGTH ? line : `${line.slice(0, kept - 1)}…${line.slice(-kept)}`;
 }

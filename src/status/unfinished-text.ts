@@ -10,8 +10,10 @@ export interface UnfinishedRuns {
 
 /** The same as lines for people; empty if there are none. */
 export function unfinishedText({ waiting, debounced, failed }: UnfinishedRuns): readonly string[] {
-  const block = (title: string, texts: readonly string[]): readonly string[] =>
-    texts.length === 0 ? [] : [`${title} (${texts.length}):\n${texts.map((text) => `- ${text}\n`).join('')}`];
+  const block = (title: string, sentences: readonly string[]): readonly string[] =>
+    sentences.length === 0
+      ? []
+      : [`${title} (${sentences.length}):\n${sentences.map((sentence) => `- ${sentence}\n`).join('')}`];
   return [
     ...block('Waiting outside of the queues', waiting),
     ...block('Held back by debounce', debounced),

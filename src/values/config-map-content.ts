@@ -64,19 +64,19 @@ export function parseConfigMapData(
   const flags = new Map<ModuleKey, boolean>();
   const maintenance = new Set<ModuleKey>();
   const problems: string[] = [];
-  for (const [dataKey, text] of Object.entries(data)) {
+  for (const [dataKey, content] of Object.entries(data)) {
     try {
       const entry = parseKey(dataKey);
       switch (entry.type) {
         case 'section':
-          if (entry.key === GLOBAL_SECTION) global = parseSection(entry.key, text, onMoreDocuments);
-          else sections.set(entry.key, parseSection(entry.key, text, onMoreDocuments));
+          if (entry.key === GLOBAL_SECTION) global = parseSection(entry.key, content, onMoreDocuments);
+          else sections.set(entry.key, parseSection(entry.key, content, onMoreDocuments));
           break;
         case 'flag':
-          flags.set(entry.key, parseFlag(dataKey, text));
+          flags.set(entry.key, parseFlag(dataKey, content));
           break;
         case 'maintenance':
-          if (parseMaintenance(dataKey, text)) maintenance.add(entry.key);
+          if (parseMaintenance(dataKey, content)) maintenance.add(entry.key);
           break;
       }
     } catch (error) {
@@ -95,14 +95,14 @@ export function parseConfigMapData(
  */
 export function parseSection(
   key: SectionKey,
-  text: string,
+  content: string,
   onMoreDocuments: (key: SectionKey) => void = () => undefined,
 ): JsonObject {
   // The original parses `global` with a YAML 1.1 parser (`yes` is true there) and modules with a YAML 1.2 parser.
   const isGlobal = key === GLOBAL_SECTION;
   try {
     const source = `ConfigMap key '${key}'`;
-    const { value, hasMoreDocuments } = parseYaml(text, {
+    const { value, hasMoreDocuments } = parseYaml(content, {
       source,
       booleans: isGlobal ? 'yaml-1.1' : 'yaml-1.2',
     });
@@ -138,18 +138,18 @@ function parseKey(dataKey: string): DataKey {
   return { type: groups['suffix'] === 'Enabled' ? 'flag' : 'maintenance', key };
 }
 
-function parseFlag(dataKey: string, text: string): boolean {
-  if (text === 'true') return true;
-  if (text === 'false') return false;
+function parseFlag(dataKey: string, content: string): boolean {
+  if (content === 'true') return true;
+  if (content === 'false') return false;
   throw new OperatorError(
     'CONFIG_MAP_INVALID',
-    `module enabled key '${dataKey}' should have a boolean value, got '${text}'`,
+    `module enabled key '${dataKey}' should have a boolean value, got '${content}'`,
   );
 }
 
-function parseMaintenance(dataKey: string, text: string): boolean {
-  if (text === '') return false;
-  if (text === 'NoResourceReconciliation' || text === 'noresourcereconciliation') return true;
+function parseMaintenance(dataKey: string, content: string): boolean {
+  if (content === '') return false;
+  if (content === 'NoResourceReconciliation' || content === 'noresourcereconciliation') return true;
   throw new OperatorError(
     'CONFIG_MAP_INVALID',
     `module maintenanceState key '${dataKey}' can only take the value NoResourceReconciliation or be empty`,

@@ -55,9 +55,9 @@ export async function saveSection(
     const current = await readConfigMap(kube, ref, signal);
     if (current === undefined && !isCreated) return undefined;
     // A module may be called as what every object inherits.
-    const text = current !== undefined && Object.hasOwn(current.data, key) ? current.data[key] : undefined;
-    const section = text === undefined ? {} : parseSection(key, text);
-    if (current !== undefined && text !== undefined && text === unconfirmed) {
+    const content = current !== undefined && Object.hasOwn(current.data, key) ? current.data[key] : undefined;
+    const section = content === undefined ? {} : parseSection(key, content);
+    if (current !== undefined && content !== undefined && content === unconfirmed) {
       return { section, resourceVersion: current.resourceVersion };
     }
     const changed = change(section);

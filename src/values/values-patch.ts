@@ -36,23 +36,23 @@ export const FLAG_SUFFIX = 'Enabled';
  * @throws OperatorError VALUES_PATCH_INVALID when anything in it is not allowed; values are not repeated in the message
  */
 export function parseValuesPatch(
-  text: string,
+  json: string,
   file: PatchFile,
   owner: ValuesOwner,
 ): readonly PatchOperation[] {
-  return finish(valuesPatchSteps(text, file, owner));
+  return finish(valuesPatchSteps(json, file, owner));
 }
 
 /** The steps of {@link parseValuesPatch}. */
 export function* valuesPatchSteps(
-  text: string,
+  json: string,
   file: PatchFile,
   owner: ValuesOwner,
 ): Steps<readonly PatchOperation[]> {
   const operations: PatchOperation[] = [];
-  if (hasMoreItems(text, MAX_ITEMS))
+  if (hasMoreItems(json, MAX_ITEMS))
     throw badData(file, `it has more than ${MAX_ITEMS} keys and values: keep large data in objects or files`);
-  for (const { text: piece, offset } of jsonStream(text)) {
+  for (const { text: piece, offset } of jsonStream(json)) {
     const value = parsePiece(piece, offset, file);
     const items = Array.isArray(value) ? value : [value].filter(isObject);
     for (const item of items) operations.push(parseOperation(item, file, owner));
@@ -62,9 +62,9 @@ export function* valuesPatchSteps(
   return operations;
 }
 
-function parsePiece(text: string, offset: number, file: PatchFile): unknown {
+function parsePiece(json: string, offset: number, file: PatchFile): unknown {
   try {
-    return parseJson(text);
+    return parseJson(json);
   } catch {
     // The parser's own message quotes the text, which may hold secrets.
     throw badData(file, `the JSON value that starts at character ${offset} is broken`);

@@ -67,24 +67,24 @@ function dataIn(secret: Readonly<Record<string, unknown>> | undefined): Readonly
 
 function storedIn(secret: Readonly<Record<string, unknown>> | undefined): StoredCertificates | undefined {
   const data = dataIn(secret);
-  const text = (key: string): string => {
+  const stringIn = (key: string): string => {
     const value = data[key];
     return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
   };
-  const authorities = text(KEYS.authorities).match(
+  const authorities = stringIn(KEYS.authorities).match(
     /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----\n?/g,
   );
   if (authorities === null) return undefined;
   return {
     authorities,
-    authorityKey: text(KEYS.authorityKey),
-    cert: text(KEYS.cert),
-    key: text(KEYS.key),
+    authorityKey: stringIn(KEYS.authorityKey),
+    cert: stringIn(KEYS.cert),
+    key: stringIn(KEYS.key),
   };
 }
 
 function dataOf({ authorities, authorityKey, cert, key }: StoredCertificates) {
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const base64 = (content: string): string => Buffer.from(content).toString('base64');
   return {
     [KEYS.authorities]: base64(authorities.join('')),
     [KEYS.authorityKey]: base64(authorityKey),

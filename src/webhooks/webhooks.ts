@@ -85,6 +85,7 @@ function createAdmission(
   };
 }
 
+/** Runs the hook directly, without a queue; its other effects are applied as after any run. */
 function admissionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): AdmissionHook {
   const { hook } = runtime;
   return {
@@ -136,6 +137,7 @@ function createConversion(
   };
 }
 
+/** As {@link admissionHook}, for one step of a conversion. */
 function conversionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): ConversionHook {
   const { hook } = runtime;
   return {

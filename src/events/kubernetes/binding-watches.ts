@@ -79,6 +79,7 @@ export class BindingWatches {
   /** Fills the store; throws what the first failing list or filter threw. */
   async start(): Promise<void> {
     const { spec, resource } = this.#options;
+    // A namespace selector has no meaning for cluster-scoped kinds.
     if (!resource.isNamespaced) {
       await this.#watchObjects(undefined, this.#signal);
     } else if (spec.namespace?.labelSelector !== undefined) {
@@ -105,6 +106,7 @@ export class BindingWatches {
     await Promise.all([subscribed, initial.promise]);
   }
 
+  /** The selector of namespaces, optionally for one of them. */
   #namespaceSelection(name?: string): Selection {
     const labelSelector = labelSelectorQuery(this.#options.spec.namespace?.labelSelector);
     const fieldSelector = fieldSelectorQuery([], name);
@@ -136,6 +138,7 @@ export class BindingWatches {
     }
   }
 
+  /** Registers a namespace; its signal ends its watches alone. */
   #track(namespace: string): AbortSignal {
     const controller = new AbortController();
     this.#namespaces.set(namespace, controller);
@@ -181,6 +184,7 @@ export class BindingWatches {
     this.#checks.delete(namespace);
   }
 
+  /** Ends the watches of a namespace and emits Deleted for its objects. */
   #close(namespace: string): void {
     const { store, operations, emit } = this.#options;
     this.#endCheck(namespace);
@@ -212,6 +216,7 @@ export class BindingWatches {
     );
   }
 
+  /** One selection for each object name, since a field selector can name only one. */
   #selections(namespace: string | undefined): readonly Selection[] {
     const { spec, resource } = this.#options;
     const names = new Set(spec.nameSelector);
@@ -231,6 +236,7 @@ export class BindingWatches {
     return new SelectionSink({ ...this.#options, isAnnounced }, health, signal);
   }
 
+  /** Each watch reports its own health; the monitor shows the worst. */
   #trackHealth(signal: AbortSignal): WatchHealth {
     const health = new WatchHealth(this.#options.clock);
     this.#health.add(health);

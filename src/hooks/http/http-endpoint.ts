@@ -53,6 +53,7 @@ interface RawEndpoint {
   readonly auth?: { readonly bearerToken: { readonly secretKeyRef: RawReference } };
 }
 
+/** A `secretKeyRef` as it is written. */
 interface RawReference {
   readonly name: string;
   readonly key: string;
@@ -135,6 +136,7 @@ export function shownUrl({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
 
+/** Problems that the schema cannot detect. */
 function endpointProblems({ address, timeout, tls }: RawEndpoint, settings: unknown): string[] {
   const url = URL.parse(address);
   return [
@@ -146,6 +148,7 @@ function endpointProblems({ address, timeout, tls }: RawEndpoint, settings: unkn
   ];
 }
 
+/** Credentials in a URL would appear in logs, so they are refused. */
 function addressProblems(url: URL | null): string[] {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     return ['address must be a URL that begins with http:// or https://'];
@@ -159,6 +162,7 @@ function addressProblems(url: URL | null): string[] {
   ];
 }
 
+/** `timeout` and `settings.timeout` exclude each other. */
 function timeoutProblems(timeout: string | undefined, settings: unknown): string[] {
   if (timeout === undefined) return [];
   const isTwice = typeof settings === 'object' && settings !== null && 'timeout' in settings;

@@ -33,11 +33,13 @@ const QUEUES_OF_NOW = 20;
 const PROBLEMS_OF_NOW = 20;
 /** Characters of an error in a list. */
 const MAX_ERROR = 300;
+/** Limits of query parameters. */
 const DEFAULT_RUNS = 50;
 const MAX_RUNS = 500;
 const DEFAULT_HOURS = 24;
 const MAX_HOURS = 24 * 366;
 const HOUR_MS = 3_600_000;
+/** The values that the parameter `result` accepts. */
 const RESULTS: readonly RunView['result'][] = [
   'success',
   'failed',
@@ -107,6 +109,7 @@ const ROUTES: readonly ApiRoute[] = [
 /** The paths that are served here, below the prefix. */
 export const READ_PATHS: readonly string[] = ROUTES.map(({ path }) => path);
 
+/** Patterns are compiled once; `{name}` matches one segment. */
 const COMPILED = ROUTES.map((route) => ({
   route,
   pattern: new RegExp(`^${API_PREFIX}${route.path.replace('{name}', '(?<name>[^/]+)')}$`),

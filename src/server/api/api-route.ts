@@ -72,9 +72,9 @@ export interface ApiRoute {
 // Strict: `Number` alone would accept an empty string, signs and exponents.
 /** A query parameter that is a whole number from 1. @throws Refusal */
 export function numberOf(query: URLSearchParams, name: string, most: number): number {
-  const text = query.get(name) ?? '';
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number < 1 || number > most)
+  const content = query.get(name) ?? '';
+  const number = Number(content);
+  if (!/^\d+$/.test(content) || number < 1 || number > most)
     throw new Refusal(400, 'REQUEST_INVALID', `"${name}" must be a whole number from 1 to ${most}`);
   return number;
 }

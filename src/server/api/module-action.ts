@@ -79,10 +79,10 @@ export async function moduleActionResponse(
     return apiError(400, 'REQUEST_INVALID', '"for" is the duration of a pause');
   try {
     // The commands respond with text for a terminal; here it becomes a field of JSON.
-    const { status, code, body: text } = await carriedOut(parts, module, action, fields, signal);
-    if (status >= 400) return apiError(status, code ?? 'REQUEST_REFUSED', text.trim());
+    const { status, code, body: content } = await carriedOut(parts, module, action, fields, signal);
+    if (status >= 400) return apiError(status, code ?? 'REQUEST_REFUSED', content.trim());
     parts.onAction?.({ module, action, reason: fields.get('reason') ?? '', by });
-    return jsonResponse(202, { operation: { module, action, by, message: text.trim() } });
+    return jsonResponse(202, { operation: { module, action, by, message: content.trim() } });
   } catch (error) {
     return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
   }

@@ -2,8 +2,8 @@
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** A string, empty if there is nothing. */
-export const text = (description: string): Schema => ({ type: 'string', description });
-export const textOrNull = (description: string): Schema => ({ type: ['string', 'null'], description });
+export const string = (description: string): Schema => ({ type: 'string', description });
+export const stringOrNull = (description: string): Schema => ({ type: ['string', 'null'], description });
 /** RFC 3339 in UTC. */
 export const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
 export const timeOrNull = (description: string): Schema => ({

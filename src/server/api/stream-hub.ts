@@ -136,14 +136,14 @@ export class StreamHub {
     const isResumed = missed !== undefined;
     const at = this.#options.identity.nowIso();
     const hello = { bootId, version, at, seq: this.#seq, isResumed, heartbeatMs: HEARTBEAT_MS };
-    let text = eventText('hello', JSON.stringify(hello));
+    let content = eventText('hello', JSON.stringify(hello));
     for (const topic of client.topics)
       if (!isResumed || topic === 'log')
-        text += eventText('snapshot', `{"topic":"${topic}","data":${this.#snapshot(topic, client)}}`);
-    for (const delta of missed ?? []) if (client.topics.has(delta.topic)) text += delta.text;
+        content += eventText('snapshot', `{"topic":"${topic}","data":${this.#snapshot(topic, client)}}`);
+    for (const delta of missed ?? []) if (client.topics.has(delta.topic)) content += delta.text;
     // Only now the client has everything: an id on a snapshot would let it resume without the others.
-    text += eventText('ready', '{}', this.#idOf(this.#seq));
-    client.sink.write(text);
+    content += eventText('ready', '{}', this.#idOf(this.#seq));
+    client.sink.write(content);
   }
 
   /** Undefined if the client must begin anew. */
@@ -222,8 +222,8 @@ export class StreamHub {
     const deltas = this.#unsent;
     this.#unsent = [];
     for (const client of this.#clients) {
-      const texts = deltas.flatMap(({ topic, text }) => (client.topics.has(topic) ? [text] : []));
-      if (texts.length > 0) this.#send(client, texts.join(''));
+      const strings = deltas.flatMap(({ topic, text }) => (client.topics.has(topic) ? [text] : []));
+      if (strings.length > 0) this.#send(client, strings.join(''));
     }
   }
 
@@ -275,14 +275,14 @@ export class StreamHub {
   #sendLines(): void {
     const { log, outputs } = this.#lines.take();
     if (log.lines.length > 0) {
-      const text = eventText('log', this.#json(log));
-      for (const client of this.#clients) if (client.topics.has('log')) this.#send(client, text);
+      const content = eventText('log', this.#json(log));
+      for (const client of this.#clients) if (client.topics.has('log')) this.#send(client, content);
     }
     for (const part of outputs) {
-      const text = eventText('output', this.#json(part));
+      const message = eventText('output', this.#json(part));
       for (const client of this.#clients)
         if (client.topics.has('output') && (client.run ?? part.runId) === part.runId)
-          this.#send(client, text);
+          this.#send(client, message);
     }
   }
 
@@ -306,12 +306,12 @@ export class StreamHub {
       this.#deltaCharacters -= this.#deltas.shift()?.text.length ?? 0;
   }
 
-  #send(client: Client, text: string): void {
+  #send(client: Client, content: string): void {
     // Back-pressure: a client that does not read must not fill the memory of the operator.
     if (client.sink.unsentBytes > MAX_UNSENT_BYTES) {
       this.#clients.delete(client);
       client.sink.drop();
-    } else client.sink.write(text);
+    } else client.sink.write(content);
   }
 
   /** With masked secrets. */

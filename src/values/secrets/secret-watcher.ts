@@ -15,6 +15,7 @@ import type { Redactor } from '@addon-operator/masking/redactor';
 import type { SecretText } from './resolve-secrets.ts';
 import type { SecretReference } from './secret-reference.ts';
 
+/** Built in, so that no discovery is needed before the first lookup. */
 const SECRETS: ApiResource = {
   group: '',
   version: 'v1',
@@ -98,9 +99,10 @@ export class SecretWatcher {
   keepOnly(references: readonly SecretReference[]): void {
     const kept = new Set(references.map(titleOf));
     for (const [title, { end, masked }] of this.#secrets) {
+      // One watch serves all references to a Secret, so it ends only with the last of them.
       if (kept.has(title)) continue;
       end.abort();
-      for (const text of masked.values()) this.#deps.redactor.release(text);
+      for (const content of masked.values()) this.#deps.redactor.release(content);
       this.#secrets.delete(title);
     }
   }
@@ -125,6 +127,7 @@ export class SecretWatcher {
     };
     const subscribe = (): Promise<void> => this.#subscribe(followed, reference, signal);
     untilDone(subscribe, onFailure, this.#deps, signal).then(tried.resolve, (error: unknown) => {
+      // Retries end only when the signal aborts; anything else is a defect, and must not block the start.
       if (!signal.aborted) log.error({ secret, error }, 'cannot watch a Secret');
       tried.resolve();
     });

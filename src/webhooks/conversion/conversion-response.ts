@@ -47,6 +47,7 @@ export async function conversionResponse(
   return { status: 200, type: 'json', body: stringifyJson({ apiVersion, kind, response }) };
 }
 
+/** Undefined for anything that is no JSON object. */
 function parseReview(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const review = parseJson(body);
@@ -56,6 +57,7 @@ function parseReview(body: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
+/** The fields that the API requires; others are passed on to hooks. */
 function parseRequest(request: unknown): ConversionRequest | undefined {
   if (!isObject(request)) return undefined;
   const { uid, desiredAPIVersion, objects = [] } = request;
@@ -70,6 +72,7 @@ function responseOf(result: ConversionResult) {
     : { result: { status: 'Failure', message: result.message } };
 }
 
+/** Names the two usual reasons, since the API server says only that the webhook failed. */
 function tooLate(crdName: string, limitMs: number): ConversionResult {
   const message = `Conversion ${crdName} was not done within ${limitMs / 1_000} s: hooks are slow, or too many requests wait for them (--webhook-max-runs)`;
   return { type: 'failure', message };
