@@ -43,7 +43,7 @@ export interface ReadContentOptions {
   /** A directory that exists, for a copy of what is read: each byte is read once, so the copy is what is described. */
   readonly copyTo?: string;
   readonly limits?: ContentLimits;
-  /** The names in a directory, from which others may take and to which they may add meanwhile; default: `opendir`. */
+  /** Lists a directory, whose entries may change during the list; default: `opendir`. */
   readonly list?: (directory: string) => Promise<AsyncIterable<{ readonly name: string }>>;
 }
 

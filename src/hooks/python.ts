@@ -21,7 +21,7 @@ export interface PythonVenv {
 export interface HookCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** Beside the environment of all hooks. */
+  /** Added to the environment of all hooks. */
   readonly env: Readonly<Record<string, string>>;
 }
 

@@ -57,7 +57,7 @@ const NO_OUTPUT = { head: '', tail: '', cut: 0 };
 
 /**
  * The last runs, in a ring: the oldest one goes when there are too many, or they need too much memory. Recording costs a
- * few object writes; views are made when they are read. A run that goes on is never dropped.
+ * few object writes; views are made when they are read. A run in progress is never dropped.
  */
 export class Journal {
   readonly #clock: Clock;
@@ -121,7 +121,7 @@ export class Journal {
     return run.traceId;
   }
 
-  /** Has phases of a run become children of a span, which ends with the run. */
+  /** Makes the phases of a run children of a span, which ends with the run. */
   trace(run: JournalRun, span: Span): void {
     run.spans = { run: span, phase: undefined };
   }
@@ -232,7 +232,7 @@ export class Journal {
 
   /** Runs that began or ended since, the oldest first; `isComplete` if none of them was dropped in the meantime. */
   changedSince(revision: number): { readonly runs: readonly RunView[]; readonly isComplete: boolean } {
-    // Runs that go on are kept, however old their change is.
+    // Runs in progress are kept, however old their change is.
     const oldest = this.#revision - this.#changes.length;
     const ids = [...new Set(this.#changes.slice(Math.max(0, revision - oldest)))].sort((a, b) => a - b);
     const runs = ids.flatMap((id) => this.#runs.get(id) ?? []).map((run) => this.#view(run));

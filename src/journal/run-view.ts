@@ -31,7 +31,7 @@ export interface RunView {
   readonly endedAt: string | null;
   /** From `queuedAt` to `startedAt`. */
   readonly waitMs: number;
-  /** Until now for a run that goes on. */
+  /** Until now for a run in progress. */
   readonly durationMs: number;
   readonly result: RunResult | 'running';
   readonly error: string;

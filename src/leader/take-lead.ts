@@ -55,7 +55,7 @@ export interface LeadClients {
 export interface ConnectOptions<Cluster extends LeadClients> {
   /** Connects to the cluster; `beforeWrite` is called right before each write, which fails with what it throws. */
   readonly connect: (beforeWrite?: () => void) => Promise<Cluster>;
-  /** The connections, and the lease if there is one, are entered here: they end after all that is entered later. */
+  /** The connections, and the lease if there is one, are added here: they end after everything that is added later. */
   readonly running: AsyncDisposableStack;
 }
 

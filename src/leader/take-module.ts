@@ -56,7 +56,7 @@ const LOOK_MS = 500;
 
 /**
  * Connects to the cluster and waits until the operator in the cluster hands a module over. What is connected writes nothing
- * once the entry was not renewed in time, as with a lease. It is given back when everything that is entered later has ended.
+ * once the entry was not renewed in time, as with a lease. The module is handed back when everything that is added to `running` later has ended.
  *
  * @throws OperatorError HAND_OVER_REFUSED when another process runs the module, or no operator responds
  */

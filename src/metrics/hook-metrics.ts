@@ -48,7 +48,7 @@ const TYPES = { add: 'counter', set: 'gauge', observe: 'histogram' } as const;
 const HISTOGRAM_SUFFIXES = ['_bucket', '_sum', '_count'];
 const DEFAULT_MAX_SERIES = 10_000;
 
-/** The metrics that hooks emit. Whatever they emit, {@link HookMetrics.scrape} gives a text that Prometheus accepts. */
+/** The metrics that hooks emit. {@link HookMetrics.scrape} is valid for Prometheus, no matter what they emit. */
 export class HookMetrics {
   readonly #options: HookMetricsOptions;
   readonly #metrics = new Map<string, OwnedMetric>();

@@ -139,7 +139,7 @@ export interface OperatorGauges {
   readonly unfinishedHooks: () => UnfinishedHooks;
 }
 
-/** Runs of hooks that are in no queue although they are not done; `module` is empty for global hooks. */
+/** Hook runs that are not finished and not in a queue; `module` is empty for global hooks. */
 interface UnfinishedHooks {
   readonly failed: readonly { readonly module: string; readonly hook: string; readonly binding: string }[];
   readonly held: readonly {
@@ -544,7 +544,7 @@ export class OperatorMetrics {
   }
 }
 
-/** A watch is a GET that goes on. */
+/** A watch is a GET whose response does not end. */
 function httpMethodOf(verb: string): string {
   return verb === 'WATCH' ? 'GET' : verb;
 }

@@ -69,7 +69,7 @@ export async function collectPlan(
     initialized: new Set(),
     releases: owned,
   });
-  const going: ModulePlan[] = [];
+  const notRun: ModulePlan[] = [];
   const running: ModulePlan[] = [];
   const isDecided = (name: ModuleName): boolean => undecided?.has(name) !== true;
   const [toRun, toDelete] = [new Set(discovery.enabled), new Set(converge.toDelete.filter(isDecided))];
@@ -82,30 +82,30 @@ export async function collectPlan(
       const release = releases.find((other) => other.name === name);
       const areGlobalsOpen = globalHooks.some(runsBeforeHelm);
       const toPlan = { module, release, areGlobalsOpen, lastHookValues };
-      const run = heldBack(operator, module) ?? (await planModuleRun(inspection, toPlan, signal));
+      const run = pausedOrRefused(operator, module) ?? (await planModuleRun(inspection, toPlan, signal));
       running.push({ ...facts, ...run });
     } else if (toDelete.has(name)) {
-      going.push({ ...facts, ...(await planOfDeleted(inspection, module, signal)) });
-    } else going.push({ ...facts, ...NOTHING, action: 'stay-off' });
+      notRun.push({ ...facts, ...(await planOfDeleted(inspection, module, signal)) });
+    } else notRun.push({ ...facts, ...NOTHING, action: 'stay-off' });
   }
   const after = releasesAfter(releases, {
     gone: toDelete,
     deployed: new Set(
       operator.registry.modules
         .filter(({ name, chart }) => toRun.has(name) && chart !== 'none')
-        .filter((module) => isDecided(module.name) && heldBack(operator, module) === undefined)
+        .filter((module) => isDecided(module.name) && pausedOrRefused(operator, module) === undefined)
         .map(({ name }) => name),
     ),
   });
   return {
     globalHooks: plannedHooks(globalHooks, 'run'),
-    modules: [...going.toReversed(), ...running, ...(await purges(operator, after, isWanted, signal))],
+    modules: [...notRun.toReversed(), ...running, ...(await purges(operator, after, isWanted, signal))],
     problems,
   };
 }
 
-/** Of a module that is enabled and not run now; undefined of one that is. */
-function heldBack(operator: Inspection['operator'], module: Module): PlanOfModule | undefined {
+/** The plan of an enabled module that is paused or refused; undefined for one that is run. */
+function pausedOrRefused(operator: Inspection['operator'], module: Module): PlanOfModule | undefined {
   if (module.refusal !== undefined) return { ...NOTHING, action: 'refuse' };
   const pause = operator.pauses.of(module.name);
   return pause && { ...NOTHING, action: 'wait', reason: pauseText(pause) };
@@ -138,7 +138,7 @@ async function purges(
   });
 }
 
-/** Of a module that is disabled and has a release. */
+/** The plan of a module that is disabled and has a release. */
 async function planOfDeleted(
   { operator }: Inspection,
   module: Module,

@@ -42,7 +42,7 @@ export interface ModulePlan {
   readonly hooks: readonly PlannedHook[];
   /** CRDs of the module that would be written, by name; those that are created have no lines. */
   readonly crds: readonly ObjectChange[];
-  /** Phrases that say why helm would upgrade whatever the chart renders to; empty when only `changes` are the cause. */
+  /** Reasons for an upgrade that do not depend on the rendered chart; empty when only `changes` are the cause. */
   readonly causes: readonly string[];
   readonly changes: readonly ObjectChange[];
   /** Hooks that run before helm and may change values, so that the manifests may turn out differently. */
@@ -125,7 +125,7 @@ export function runsBeforeHelm({ config }: Hook): boolean {
 /** The plan of one module; `reason` only where it differs from the reason of its flag. */
 export type PlanOfModule = Omit<ModulePlan, 'module' | 'isEnabled' | 'reason'> & { readonly reason?: string };
 
-/** Of a module of which nothing is to be said. */
+/** The plan of a module without hooks, CRDs and changes. */
 export const NOTHING = { hooks: [], crds: [], causes: [], changes: [], mayDifferBy: [] } as const;
 
 /** Problems as a plan says them. */

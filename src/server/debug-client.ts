@@ -73,7 +73,7 @@ export async function requestDebug(
   signal?.addEventListener('abort', stop, { once: true });
   const responded = new AbortController();
   clock.sleep(LIMIT_MS, responded.signal).then(
-    () => reject(new OperatorError('DEBUG_SOCKET', silence(socketPath))),
+    () => reject(new OperatorError('DEBUG_SOCKET', timeoutMessage(socketPath))),
     () => undefined,
   );
   try {
@@ -81,7 +81,7 @@ export async function requestDebug(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError('DEBUG_SOCKET', whyNot(socketPath, error), { cause: error });
+    throw new OperatorError('DEBUG_SOCKET', connectionProblem(socketPath, error), { cause: error });
   } finally {
     responded.abort();
     signal?.removeEventListener('abort', stop);
@@ -107,12 +107,12 @@ function codeIn(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** The message for a daemon that accepts a connection and does not respond. */
-function silence(socketPath: string): string {
+function timeoutMessage(socketPath: string): string {
   return `the daemon on the debug socket '${socketPath}' does not respond within ${LIMIT_MS / 1_000} s: it accepts connections, but it is stopped (SIGSTOP, a debugger) or busy; check its state with ps, then retry`;
 }
 
 /** The message for a socket that cannot be connected to. */
-function whyNot(socketPath: string, error: unknown): string {
+function connectionProblem(socketPath: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
     return `no operator runs here: there is no debug socket '${socketPath}'. In a cluster use kubectl exec; a sandbox is found from its working directory; --debug-unix-socket (ADDON_OPERATOR_DEBUG_SOCKET) names another socket`;

@@ -13,17 +13,17 @@ import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
  */
 export type OperationOutcome = 'requested' | 'deleting' | 'disabled' | 'paused' | 'unauthorized' | 'held';
 
-/** Has something done with a module, if that is possible. */
+/** Requests an operation on a module. */
 export type RequestOperation = (module: string, operation: ModuleOperation) => OperationOutcome;
 
-const ANSWERS: Readonly<Record<ModuleOperation, string>> = {
+const RESPONSES: Readonly<Record<ModuleOperation, string>> = {
   reconcile: 'is run',
   'force-reconcile': 'is run, and helm applies its chart even if nothing has changed',
   abort:
     'is aborted: its hooks and helm are terminated. If a run was in progress, it counts as failed until something changes',
 };
 
-/** Has an operation done with a module, as a form says it: `operation`. */
+/** Requests the operation that a form names in its field `operation`. */
 export function operationResponse(
   request: RequestOperation,
   module: string,
@@ -39,7 +39,7 @@ export function operationResponse(
     );
   switch (request(module, operation)) {
     case 'requested':
-      return textResponse(`module ${module} ${ANSWERS[operation]}\n`);
+      return textResponse(`module ${module} ${RESPONSES[operation]}\n`);
     case 'deleting':
       return textResponse(`module ${module} is disabled: its deletion is tried again\n`);
     case 'disabled':

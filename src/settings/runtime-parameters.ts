@@ -14,7 +14,7 @@ export interface RuntimeParameter {
   readonly default: string;
   /** Throws with what is accepted when the value is wrong. */
   readonly validate: (value: string) => void;
-  /** Throws when the value cannot be put into force; what was in force before stays. */
+  /** Throws when the value cannot be applied; the previous value stays in use. */
   readonly apply: (value: string) => void;
   /** How long a value holds when no duration is given, in milliseconds; without it, or `undefined`: for ever. */
   readonly holdsMs?: (value: string) => number | undefined;

@@ -30,7 +30,7 @@ export interface Cause {
   readonly text: string;
   /** When it is tried next, or ends; null if that is not known. */
   readonly until: string | null;
-  /** It is an error, or needs a person; otherwise it goes on without help. */
+  /** It is an error or needs a person; otherwise it ends by itself. */
   readonly isStalled: boolean;
   /** The object in the way, such as `queue/main`, `module/db` or `hook/web/hooks/a.sh`. */
   readonly ref: string | null;

@@ -31,7 +31,7 @@ export interface DaemonView {
   runningHooks(): readonly RunningHookFacts[];
   /** All queues, also empty ones, in any order. */
   queues(): readonly QueueView[];
-  /** Runs of hooks that are in no queue although they are not done. */
+  /** Hook runs that are not finished and not in a queue: deferred, debounced or failed for good. */
   unfinishedRuns(): UnfinishedRuns;
   /** The same as data, `main` first, with at most so many tasks of each queue. */
   taskQueues(maxTasks: number): readonly TaskQueueView[];
@@ -79,7 +79,7 @@ export type LeaderState = 'ready' | 'not-elected' | 'no-request' | 'unreachable'
 
 /**
  * Progress of the first converge and of later ones; `tasks` counts what is still to do in the queue `main`, `isolated`
- * names the modules that fail, or failed for good, while the others go on.
+ * names the modules that fail, or failed for good, while other modules continue.
  */
 export type ConvergeStatus =
   | { readonly type: 'not-started' }

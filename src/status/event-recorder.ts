@@ -85,9 +85,9 @@ export class EventRecorder {
     if (isSame) Object.assign(known, { count: known.count + 1, lastMs: nowMs, lastTime: time });
     if (nowMs < this.#pausedUntilMs || !record.writes.tryTake()) return;
     try {
-      if (isSame && (await this.#insist(() => this.#count(known, signal), signal))) return;
+      if (isSame && (await this.#retryWrite(() => this.#count(known, signal), signal))) return;
       const create = () => this.#create(object, event, { nowMs, timeMs }, signal);
-      record.series.set(event.reason, await this.#insist(create, signal));
+      record.series.set(event.reason, await this.#retryWrite(create, signal));
       this.#isRefusalLogged = false;
     } catch (error) {
       signal.throwIfAborted();
@@ -103,7 +103,7 @@ export class EventRecorder {
     return this.#idle;
   }
 
-  /** Writes Events behind those that wait already, so that the caller can go on with statuses. Returns at once. */
+  /** Writes Events behind those that wait already, so that the caller can continue with statuses. Returns at once. */
   recordInBackground(recorded: readonly RecordedEvents[], signal: AbortSignal): void {
     if (recorded.length === 0) return;
     const writeAll = async (): Promise<void> => {
@@ -131,7 +131,7 @@ export class EventRecorder {
   }
 
   /** Repeats a write that does the same when it is done twice. */
-  async #insist<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #retryWrite<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await write();

@@ -52,7 +52,7 @@ export interface FailedHook {
 
 /** Facts about obstacles of a module, in addition to its own state. */
 export interface Obstacles {
-  /** Why the ConfigMap is not in force. */
+  /** Why the ConfigMap is refused; null while it is accepted. */
   readonly configProblem: string | null;
   /** The command that edits the ConfigMap. */
   readonly editConfigMap: string;
@@ -74,7 +74,7 @@ export interface Obstacles {
   readonly isDeployed: boolean;
   /** A sentence of its readiness probe; null while it is ready, or has none. */
   readonly notReady: string | null;
-  /** Of a run, beside those of a converge. */
+  /** Progress of a run outside of a converge. */
   readonly progress: 'none' | 'pending' | 'running';
 }
 

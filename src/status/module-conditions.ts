@@ -79,7 +79,7 @@ function ready(facts: ModuleFacts): Condition {
   });
   const cause = causeOf(facts);
   if (cause !== undefined) {
-    // It was ready, and goes on without help: it is not known yet whether it will be.
+    // It was ready, and the cause ends by itself: whether it will be ready again is not known yet.
     const isOpen = (status === 'ready' || status === 'held-up') && !cause.isStalled;
     return says(isOpen ? 'Unknown' : 'False', cause.reason, cause.text);
   }

@@ -26,7 +26,7 @@ export type ModuleStatus =
   | 'starting'
   /** The last attempt failed. */
   | 'failing'
-  /** It, or a module it requires, fails, and the others go on without it. */
+  /** It, or a module it requires, fails, and other modules continue without it. */
   | 'isolated'
   /** Its last run succeeded, and something keeps it from following changes. */
   | 'held-up'
@@ -338,9 +338,9 @@ function waitRows({
   waits = [],
   causes,
 }: ModuleExplanation): readonly (readonly [string, string])[] {
-  const isSaid = (sentence: string): boolean =>
+  const isMentioned = (sentence: string): boolean =>
     waits.some((wait) => wait.text === sentence && wait.type !== 'other');
-  const others = causes.length === 0 ? waitsFor : waitsFor.filter((sentence) => !isSaid(sentence));
+  const others = causes.length === 0 ? waitsFor : waitsFor.filter((sentence) => !isMentioned(sentence));
   return others.map((sentence) => ['waits for', sentence]);
 }
 

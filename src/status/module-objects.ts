@@ -96,7 +96,7 @@ const SERVED_TRIES = 100;
 const SERVED_PAUSE_MS = 100;
 
 /**
- * Mirrors each module as a Module object, and records in Events what happened to it. It works beside the queues, and nothing
+ * Keeps the status of a Module object for each module, and records Events. It runs independently of the queues, and nothing
  * waits for it: what the cluster refuses is logged once and tried again after five minutes.
  */
 export class ModuleObjects {
@@ -259,7 +259,7 @@ export class ModuleObjects {
     try {
       const object = await this.#ownObject(module, signal);
       if (object === undefined) return undefined;
-      if (object.finalizers.includes(HOOK_FINALIZER)) await this.#lookAfterHeld(object, facts, signal);
+      if (object.finalizers.includes(HOOK_FINALIZER)) await this.#reconcileHeld(object, facts, signal);
       const nowMs = clock.steadyMs();
       const { generation, status: before } = object;
       const context = { nowMs: clock.wallMs(), operator: this.#operator, generation, before };
@@ -289,7 +289,7 @@ export class ModuleObjects {
       // A new object is refused so when the definition is missing.
       if (isNew && hasStatus(error, 404)) throw error;
       if (isOfOneObject(error, signal)) return { module, error };
-      this.#passOver(module, error);
+      this.#ignoreConflict(module, error);
       return undefined;
     }
   }
@@ -342,7 +342,7 @@ export class ModuleObjects {
     return undefined;
   }
 
-  async #lookAfterHeld(
+  async #reconcileHeld(
     object: ModuleObject,
     { explanation: { isEnabled, status } }: ModuleFacts,
     signal: AbortSignal,
@@ -383,7 +383,7 @@ export class ModuleObjects {
         signal,
       );
     } catch (error) {
-      this.#passOver(name, error);
+      this.#ignoreConflict(name, error);
     }
   }
 
@@ -400,17 +400,16 @@ export class ModuleObjects {
   }
 
   /** An error that concerns one object only: a conflict, or the object is deleted. The watch delivers its new state. */
-  #passOver(module: string, error: unknown): void {
+  #ignoreConflict(module: string, error: unknown): void {
     if (![404, 409].some((status) => hasStatus(error, status))) throw error;
     this.#options.log.debug({ module, ...errorFields(error) }, 'Module object will be written later');
   }
 
   #report(error: unknown, retryAfterMs: number): void {
     // The clients that need the API server log that it is unreachable.
-    const isWorthSaying =
-      isRefusal(error) || !(error instanceof KubeApiError || error instanceof OperatorError);
-    const level = this.#isLogged || !isWorthSaying ? 'debug' : 'warn';
-    if (isWorthSaying) this.#isLogged = true;
+    const isReported = isRefusal(error) || !(error instanceof KubeApiError || error instanceof OperatorError);
+    const level = this.#isLogged || !isReported ? 'debug' : 'warn';
+    if (isReported) this.#isLogged = true;
     this.#options.log[level](
       { ...errorFields(error), retryAfterMs },
       'cannot update Module objects; modules continue to run',

@@ -19,7 +19,7 @@ export interface OperatorFacts {
   readonly firstConverge: 'not-started' | 'running' | 'done';
   /** Queues with tasks, `main` first. */
   readonly queues: readonly BusyQueue[];
-  /** Why the ConfigMap is not in force; undefined while it is. */
+  /** Why the ConfigMap is refused; undefined while it is accepted. */
   readonly configProblem: string | undefined;
   /** The command that edits the ConfigMap. */
   readonly editConfigMap: string;
@@ -39,7 +39,7 @@ export interface OperatorFacts {
   readonly staleWatches: readonly string[];
   /** Sentences about objects that are not in a snapshot as they are, since a jqFilter fails on them. */
   readonly unfilteredObjects: readonly string[];
-  /** Runs of hooks that are in no queue although they are not done; default none. */
+  /** Deferred, debounced and failed hook runs, which are in no queue; default none. */
   readonly unfinished?: UnfinishedRuns;
 }
 

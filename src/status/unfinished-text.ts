@@ -1,6 +1,6 @@
-/** Runs of hooks that are in no queue although they are not done. */
+/** Hook runs that are not finished and not in a queue: deferred, debounced or failed for good. */
 export interface UnfinishedRuns {
-  /** Sentences about runs that wait beside their queue until it is time for them. */
+  /** Sentences about deferred runs, which wait outside of their queue until they are due. */
   readonly waiting: readonly string[];
   /** Sentences about events that are held back by `debounce`. */
   readonly debounced: readonly string[];

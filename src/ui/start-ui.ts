@@ -48,7 +48,7 @@ export async function startUi({
   const { uiPort, uiAllowedHosts: allowedHosts, hasUiActions: hasActions, debugUnixSocket } = settings;
   const log = componentLog({ log: parent }, 'ui');
   const file = addressFileOf(debugUnixSocket);
-  // Pages that are open go on after a crash.
+  // Open pages continue to work after a crash of the operator.
   const token = (await readKeptToken(file)) ?? randomBytes(TOKEN_BYTES).toString('base64url');
   try {
     let content = first;

@@ -195,12 +195,12 @@ export class AbsenceGrace {
   }
 
   /**
-   * Calls `believe` when the time has passed, unless {@link end} was called or the signal has aborted before. Does nothing
+   * Calls `onExpired` when the time has passed, unless {@link end} was called or the signal has aborted before. Does nothing
    * while it runs already.
    *
-   * @param believe rejects only when the signal aborts
+   * @param onExpired rejects only when the signal aborts
    */
-  begin(believe: () => Promise<void>, signal: AbortSignal): void {
+  begin(onExpired: () => Promise<void>, signal: AbortSignal): void {
     if (this.#running !== undefined) return;
     const end = new AbortController();
     const { promise: over, resolve } = Promise.withResolvers<void>();
@@ -209,7 +209,7 @@ export class AbsenceGrace {
     const wait = async (): Promise<void> => {
       try {
         await this.#clock.sleep(this.#graceMs, AbortSignal.any([signal, end.signal]));
-        await believe();
+        await onExpired();
       } catch (error) {
         if (!signal.aborted && !end.signal.aborted) throw error;
       } finally {

@@ -46,7 +46,7 @@ const WARN_FROM_SHARE = 0.8;
  * A new content of the watched ConfigMap.
  *
  * `changed`: valid content that means something else than the last valid one. `invalid`: it cannot be understood; the
- * last valid content stays in force. `missing`: it is gone, and the last valid content stays in force for `graceMs` unless
+ * last valid content stays in use. `missing`: it is gone, and the last valid content stays in use for `graceMs` unless
  * it comes back before. `valid`: understood, or back, or known to be gone; `changed` follows unless it means what the last
  * valid content meant.
  */
@@ -182,12 +182,12 @@ export class ConfigMapStore {
         if (this.#grace.isRunning) return undefined;
         const isCreated = !this.#isPresent || this.#grace.graceMs === 0;
         const written = await saveSection(kube, ref, key, checkedChange, { isCreated }, signal);
-        if (written === undefined) this.#suspect(this.#watching ?? signal);
+        if (written === undefined) this.#startGrace(this.#watching ?? signal);
         else if (written.resourceVersion !== undefined) {
           this.#ahead = [...this.#ahead, written.resourceVersion];
           this.#isPresent = true;
           this.#presence.record(true, this.#watching ?? signal);
-          this.#expect(owner, change);
+          this.#adoptOwnWrite(owner, change);
         }
         return written;
       });
@@ -196,7 +196,7 @@ export class ConfigMapStore {
   }
 
   /** Takes over our own write, and only that: what others changed in the section is still to be noticed. */
-  #expect(owner: ValuesOwner, change: (section: JsonObject) => JsonObject): void {
+  #adoptOwnWrite(owner: ValuesOwner, change: (section: JsonObject) => JsonObject): void {
     const key = sectionOf(owner);
     try {
       this.#content = withSection(this.#content, key, change(sectionIn(this.#content, key) ?? {}));
@@ -221,7 +221,7 @@ export class ConfigMapStore {
           isPresent ||= objects.length > 0;
           for (const object of objects) {
             this.#logEvent('Added', object);
-            await this.#seen(parseConfigMap(object), signal);
+            await this.#handleSeen(parseConfigMap(object), signal);
           }
         },
         discard: () => {
@@ -233,7 +233,7 @@ export class ConfigMapStore {
       signal,
     );
     // An empty list calls the sink with no object, so the absence is handled here.
-    if (!isPresent) await this.#seen(undefined, signal);
+    if (!isPresent) await this.#handleSeen(undefined, signal);
   }
 
   #apply(event: ReflectorEvent, signal: AbortSignal): Promise<void> {
@@ -241,9 +241,9 @@ export class ConfigMapStore {
     switch (event.type) {
       case 'Added':
       case 'Modified':
-        return this.#seen(parseConfigMap(event.object), signal);
+        return this.#handleSeen(parseConfigMap(event.object), signal);
       case 'Deleted':
-        return this.#seen(undefined, signal);
+        return this.#handleSeen(undefined, signal);
     }
   }
 
@@ -254,7 +254,7 @@ export class ConfigMapStore {
   }
 
   /** Handles what the watch delivered. A deletion of the ConfigMap is always verified with a read by name. */
-  #seen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
+  #handleSeen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const handle = (): Promise<void> =>
       this.#lock.run(async () => {
         // A version that is expected is one of our own writes: the newest of them ends the wait, an older one is skipped.
@@ -276,26 +276,26 @@ export class ConfigMapStore {
   async #observeNow(seen: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const { kube, ref } = this.#deps;
     const now = await readConfigMap(kube, ref, signal);
-    if (now === undefined && this.#isPresent && this.#grace.graceMs > 0) return this.#suspect(signal);
+    if (now === undefined && this.#isPresent && this.#grace.graceMs > 0) return this.#startGrace(signal);
     this.#isPresent = now !== undefined;
     const isAhead = now !== undefined && now.resourceVersion !== seen?.resourceVersion;
     this.#ahead = isAhead ? [now.resourceVersion] : [];
     this.#observe(now, signal);
   }
 
-  /** The ConfigMap is gone. Its content stays in force until it is back, or the grace time is over. */
-  #suspect(signal: AbortSignal): void {
+  /** The ConfigMap is gone. Its content stays in use until it is back, or the grace time is over. */
+  #startGrace(signal: AbortSignal): void {
     if (this.#grace.isRunning) return;
     this.#state = { type: 'missing' };
     this.#onChange({ type: 'missing', graceMs: this.#grace.graceMs });
-    const believe = (): Promise<void> =>
+    const onExpired = (): Promise<void> =>
       this.#lock.run(async () => {
         // The ConfigMap came back while this call waited for the lock.
         if (!this.#grace.isRunning) return;
         this.#isPresent = false;
         await this.#observeNow(undefined, signal);
       });
-    this.#grace.begin(() => this.#retry('cannot read the ConfigMap', believe, signal), signal);
+    this.#grace.begin(() => this.#retry('cannot read the ConfigMap', onExpired, signal), signal);
   }
 
   #observe(object: ConfigMapObject | undefined, signal: AbortSignal): void {

@@ -120,7 +120,7 @@ export class ValuesStore {
     return this.#merge(owner, this.#config, this.#patches.get(owner) ?? [], 'written');
   }
 
-  /** References to Secrets by owner, with this content of the ConfigMap in place of the one in force. */
+  /** References to Secrets by owner, with this content of the ConfigMap in place of the present one. */
   secretReferences(
     content: ConfigMapContent = this.#config,
   ): ReadonlyMap<ValuesOwner, readonly SecretReference[]> {

@@ -29,7 +29,7 @@ export interface CertificateSource {
 const CHECK_MS = 30_000;
 
 /**
- * Loads the first certificate, and those that replace it. While a later one cannot be had the last stays in force.
+ * Loads the first certificate, and those that replace it. While a later one cannot be loaded, the last one stays in use.
  *
  * @throws what `load` throws for the first one
  */

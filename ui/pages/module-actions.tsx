@@ -36,7 +36,7 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
   useEffect(() => setRequested(undefined), [paused?.until, paused?.reason]);
   const order = async (body: Order): Promise<void> => {
     setBusy(true);
-    const reply = await carriedOut(module, body);
+    const reply = await runAction(module, body);
     if (!reply.isError && (body.action === 'pause' || body.action === 'resume'))
       setRequested(body.action === 'pause');
     setResult(reply);
@@ -85,7 +85,7 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
 }
 
 /** Sends the request; a refusal is a text to show, not an exception. */
-async function carriedOut(module: string, body: Order): Promise<{ text: string; isError: boolean }> {
+async function runAction(module: string, body: Order): Promise<{ text: string; isError: boolean }> {
   try {
     const response = await request(pathTo(['modules', module, 'actions']), {
       method: 'POST',

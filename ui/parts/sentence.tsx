@@ -30,7 +30,7 @@ function Moment({ at }: { at: string }): VNode {
   );
 }
 
-/** The same; the seconds that it waits go on counting from the time of the response. */
+/** The same; the seconds until the next attempt count down from the time of the response. */
 export function Countdown({ text, at }: { text: string; at: string }): VNode {
   const found = useMemo(() => countdownIn(text), [text]);
   if (found === undefined) return <Sentence text={capital(text)} />;

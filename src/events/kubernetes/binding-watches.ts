@@ -263,7 +263,7 @@ async function hasObjects(
     },
     commit: () => {
       resolve(isFound);
-      // Before the reflector goes on to watch.
+      // Before the reflector begins to watch.
       listed.abort();
     },
     apply: async () => undefined,

@@ -136,15 +136,15 @@ class BindingMonitor implements Monitor {
 
   async start(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const giveUp = (): void => this.#stopped.abort(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
+    const abortStart = (): void => this.#stopped.abort(signal.reason);
+    signal.addEventListener('abort', abortStart, { once: true });
     try {
       await this.#start(this.#stopped.signal);
     } catch (error) {
       this.#stopped.abort(error);
       throw error;
     } finally {
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', abortStart);
     }
   }
 

@@ -10,7 +10,7 @@ export interface JqProgram {
   apply(input: unknown, signal: AbortSignal): Promise<readonly unknown[]>;
 }
 
-/** Makes of an object what a hook sees of it. */
+/** Converts an object into the item that a hook sees. */
 export type ObjectFilter = (object: KubeObject, signal: AbortSignal) => Promise<SnapshotItem>;
 
 /**

@@ -44,7 +44,7 @@ const JITTER = 0.2;
 
 /**
  * Pause before a filter is applied again to the same state of an object: 1 s after the first failure, doubled by each
- * further one up to 5 min, less up to a fifth of jitter. Most failures are for ever, so the pauses grow long.
+ * further one up to 5 min, less up to a fifth of jitter. Most failures are permanent, so the pauses grow long.
  */
 export function filterRetryDelayMs(attempts: number, random: () => number): number {
   const fullMs = Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** (attempts - 1));

@@ -79,7 +79,7 @@ export async function moduleActionResponse(
     return apiError(400, 'REQUEST_INVALID', '"for" is the duration of a pause');
   try {
     // The commands respond with text for a terminal; here it becomes a field of JSON.
-    const { status, code, body: content } = await carriedOut(parts, module, action, fields, signal);
+    const { status, code, body: content } = await runAction(parts, module, action, fields, signal);
     if (status >= 400) return apiError(status, code ?? 'REQUEST_REFUSED', content.trim());
     parts.onAction?.({ module, action, reason: fields.get('reason') ?? '', by });
     return jsonResponse(202, { operation: { module, action, by, message: content.trim() } });
@@ -89,7 +89,7 @@ export async function moduleActionResponse(
 }
 
 /** Calls the command for an action. A pause may also be ended for a module without a directory. */
-async function carriedOut(
+async function runAction(
   { view, pauses, requestOperation }: ModuleActionParts,
   module: string,
   action: ModuleAction['action'],

@@ -198,7 +198,7 @@ const OPERATION = object({
   ),
 });
 
-/** Tells a client of the leader's address which pod to use. */
+/** Names the pod that leads, for clients that reached a standby. */
 const STANDBY = object(
   {
     replica: string('Name of the pod that responds.'),

@@ -77,7 +77,7 @@ export class StreamHub {
     queues: new Map(),
     modules: new Map(),
   };
-  /** The same of what is sent as a whole. */
+  /** The same for topics that are sent as a whole. */
   readonly #knownWhole = { next: '', headline: '' };
   readonly #lines: LiveLines;
   readonly #deltas: Delta[] = [];
@@ -110,7 +110,7 @@ export class StreamHub {
     const client: Client = { sink, topics: new Set(topics), run };
     // The snapshots below are made of what the last look has found, so it must be current.
     this.#look(true);
-    this.#greet(client, lastEventId);
+    this.#sendSnapshots(client, lastEventId);
     this.#clients.add(client);
     this.#followLines();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -130,7 +130,7 @@ export class StreamHub {
     });
   }
 
-  #greet(client: Client, lastEventId: string | undefined): void {
+  #sendSnapshots(client: Client, lastEventId: string | undefined): void {
     const { bootId, version } = this.#options.identity;
     const missed = this.#missedSince(lastEventId);
     const isResumed = missed !== undefined;
@@ -198,7 +198,7 @@ export class StreamHub {
     this.#isTicking = false;
   }
 
-  /** Makes deltas of everything that is different from what clients know. */
+  /** Creates deltas for everything that differs from the state that clients know. */
   #look(isFull: boolean): void {
     const { view, clock } = this.#options;
     const stateKey = view.stateKey();

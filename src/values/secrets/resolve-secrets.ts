@@ -47,7 +47,7 @@ export function resolveSecrets(
   standIn: 'absent' | 'null',
 ): ResolvedValues {
   const unresolved: Unresolved[] = [];
-  const stand = (pointer: string, why: string): Json | undefined => {
+  const leaveUnresolved = (pointer: string, why: string): Json | undefined => {
     unresolved.push({ pointer, why });
     return standIn === 'null' ? null : undefined;
   };
@@ -58,7 +58,7 @@ export function resolveSecrets(
     if (!isJsonMap(value)) return value;
     const parsed = parseReference(value, secrets.namespace);
     if (parsed === undefined) return resolveMap(value, pointer);
-    if (parsed.type === 'malformed') return stand(pointer, parsed.why);
+    if (parsed.type === 'malformed') return leaveUnresolved(pointer, parsed.why);
     const { reference } = parsed;
     const found = secrets.lookup(reference);
     switch (found.type) {
@@ -66,9 +66,9 @@ export function resolveSecrets(
         return found.text;
       case 'absent':
         if (reference.isOptional) return undefined;
-        return stand(pointer, `${referenceTitle(reference)}: ${found.why}`);
+        return leaveUnresolved(pointer, `${referenceTitle(reference)}: ${found.why}`);
       case 'unknown':
-        return stand(pointer, `${referenceTitle(reference)}: ${found.why}`);
+        return leaveUnresolved(pointer, `${referenceTitle(reference)}: ${found.why}`);
     }
   };
   const resolveMap = (map: JsonObject, pointer: string): JsonObject => {
@@ -83,7 +83,7 @@ export function resolveSecrets(
   return { values: resolveMap(values, ''), unresolved };
 }
 
-/** All sound references in values. */
+/** All well-formed references in values. */
 export function referencesIn(values: JsonObject, namespace: string): readonly SecretReference[] {
   const found: SecretReference[] = [];
   const lookup = (reference: SecretReference): SecretText => {

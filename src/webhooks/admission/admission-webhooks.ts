@@ -76,7 +76,7 @@ export class AdmissionWebhooks {
   readonly #lock = new Semaphore(1);
   #hooks: readonly AdmissionHook[] = [];
   #certificates: WebhookCertificates | undefined;
-  /** Nothing of an earlier daemon is left in the cluster. */
+  /** Whether the registrations of earlier daemons have been removed. */
   #isClean = false;
 
   constructor(options: AdmissionWebhooksOptions) {
@@ -85,7 +85,7 @@ export class AdmissionWebhooks {
 
   /**
    * Puts hooks into operation: their requests are handled, then registered with the API server. The first call,
-   * even one without webhooks, also removes what an earlier daemon left; when there is nothing else to do it fails never.
+   * even one without webhooks, also removes registrations of an earlier daemon; a call that only does this never fails.
    *
    * @throws OperatorError HOOK_CONFIG_INVALID when two bindings would be called under the same path
    * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, when they cannot be registered; none is in operation then

@@ -50,17 +50,17 @@ export class WebhookConfigurations {
    */
   async sync(desired: DesiredWebhooks, signal: AbortSignal): Promise<void> {
     for (const [type, kind, plural] of KINDS)
-      await this.#patiently(() => this.#syncOne(kind, `${ROOT}/${plural}`, desired[type], signal), signal);
+      await this.#withRetries(() => this.#syncOne(kind, `${ROOT}/${plural}`, desired[type], signal), signal);
   }
 
-  async #patiently(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #withRetries(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, random, log, name } = this.#options;
     for (const meanDelayMs of RETRY_DELAYS_MS) {
       try {
         return await act();
       } catch (error) {
         signal.throwIfAborted();
-        if (isHopeless(error)) throw error;
+        if (isInvalidRequest(error)) throw error;
         const delayMs = jittered(meanDelayMs, random);
         log.warn({ error, name, delayMs }, 'cannot register webhooks, will retry');
         await clock.sleep(delayMs, signal);
@@ -119,6 +119,6 @@ function entriesOf(object: Readonly<Record<string, unknown>> | undefined) {
 }
 
 /** The same request would be refused again. */
-function isHopeless(error: unknown): boolean {
+function isInvalidRequest(error: unknown): boolean {
   return error instanceof KubeApiError && (error.status === 400 || error.status === 422);
 }

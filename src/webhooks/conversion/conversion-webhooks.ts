@@ -61,7 +61,7 @@ export class ConversionWebhooks {
   readonly #lock = new Semaphore(1);
   #hooks: readonly ConversionHook[] = [];
   #certificates: WebhookCertificates | undefined;
-  /** Definitions that are kept at our webhook, by name; aborting one leaves it alone from then on. */
+  /** Definitions that are kept at our webhook, by name; after an abort a definition is not changed any more. */
   readonly #kept = new Map<string, AbortController>();
 
   constructor(options: ConversionWebhooksOptions) {
@@ -86,7 +86,7 @@ export class ConversionWebhooks {
     });
   }
 
-  /** Takes hooks out of operation. Their definitions go on pointing to us: without a conversion they would be wrong. */
+  /** Takes hooks out of operation. Their definitions continue to refer to us: without a conversion, objects would be wrong. */
   remove(hooks: readonly ConversionHook[]): void {
     this.#hooks = this.#hooks.filter((hook) => !hooks.includes(hook));
     const left = crdNames(this.#hooks);

@@ -49,7 +49,7 @@ const CRDS: ApiResource = {
 
 /**
  * Makes a custom resource definition use our webhook, and keeps it so: when it is created later, when another client changes
- * it, when our authority changes. What fails is tried again after about 15 s. Resolves when the signal aborts; the definition
+ * it, when our authority changes. A failed attempt is retried after about 15 s. Resolves when the signal aborts; the definition
  * stays as it is then.
  *
  * @param onTried called after the first attempt, whether or not it could be made to use the webhook
