@@ -64,12 +64,14 @@ export const EVENT_LOOP_DELAY = histogram(
 
 /** Every other metric the daemon exports about itself; the docs page is made from it. */
 export const METRICS = {
+  // The process.
   buildInfo: gauge('build_info', ['version'], '1, with the version of the operator.'),
   liveTicks: counter(
     'live_ticks',
     [],
     'Increases by one every 10 seconds while the daemon is running, but not on a standby.',
   ),
+  // Hooks that are loaded, and failures that no module or hook is named for.
   bindingCount: gauge('binding_count', ['module', 'hook'], 'Number of bindings of a hook.'),
   configValuesErrors: counter(
     'config_values_errors_total',
@@ -81,6 +83,7 @@ export const METRICS = {
     [],
     'Failed attempts to discover modules or to apply the ConfigMap.',
   ),
+  // Runs and releases of modules.
   moduleRunSeconds: histogram('module_run_seconds', ['module', 'activation'], 'Duration of a module run.'),
   moduleRunErrors: counter('module_run_errors_total', ['module'], 'Failed attempts to run a module.'),
   moduleDeleteErrors: counter(
@@ -113,6 +116,7 @@ export const METRICS = {
     ['module'],
     'Objects of a release that currently differ from what helm applied; absent without a monitor.',
   ),
+  // States of modules, read at each scrape.
   moduleInfo: gauge('mm_module_info', ['module', 'enabled', 'critical'], '1 for each known module.'),
   moduleStatus: gauge(
     'module_status',
@@ -140,6 +144,7 @@ export const METRICS = {
     ['module'],
     '1 while a module fails and other modules continue without it; absent otherwise.',
   ),
+  // Runs of module hooks.
   moduleHookRunSeconds: histogram('module_hook_run_seconds', MODULE_HOOK, 'Duration of a module hook run.'),
   moduleHookUserCpu: histogram(
     'module_hook_run_user_cpu_seconds',
@@ -169,6 +174,7 @@ export const METRICS = {
     MODULE_HOOK,
     'Module hook tasks that failed with allowFailure.',
   ),
+  // Outcomes of hooks of both kinds that are neither success nor an ordinary failure.
   hookPermanentFailures: counter(
     'hook_permanent_failures_total',
     ['module', 'hook', 'binding', 'queue'],
@@ -189,6 +195,7 @@ export const METRICS = {
     ['module', 'hook', 'queue'],
     'Binding contexts that wait outside of their queue, for a debounce or the retry of a temporary failure.',
   ),
+  // Runs of global hooks.
   globalHookRunSeconds: histogram('global_hook_run_seconds', HOOK, 'Duration of a global hook run.'),
   globalHookUserCpu: histogram(
     'global_hook_run_user_cpu_seconds',
@@ -223,6 +230,7 @@ export const METRICS = {
     ['module', 'hook', 'binding'],
     'When the last successful run of a hook ended, in seconds since 1970. `module` is empty for a global hook.',
   ),
+  // Converges and helm.
   convergenceSeconds: counter('convergence_seconds', ['activation'], 'Seconds spent in finished converges.'),
   convergenceTotal: counter('convergence_total', ['activation'], 'Finished converges.'),
   moduleHelmSeconds: histogram(
@@ -235,6 +243,7 @@ export const METRICS = {
     ['module', 'activation', 'operation'],
     'Duration of one helm operation.',
   ),
+  // Queues. The gauges are read at each scrape.
   taskWaitSeconds: counter(
     'task_wait_in_queue_seconds_total',
     ['module', 'hook', 'binding', 'queue'],
@@ -267,6 +276,7 @@ export const METRICS = {
     'Duration of an operation on a queue.',
     QUEUE_ACTION_BUCKETS,
   ),
+  // Kubernetes bindings: snapshots, filters and watches.
   snapshotObjects: gauge('kube_snapshot_objects', BINDING, 'Number of objects in the snapshot of a binding.'),
   jqFilterSeconds: histogram(
     'kube_jq_filter_duration_seconds',
@@ -310,6 +320,7 @@ export const METRICS = {
     ['binding'],
     'Snapshots that were requested while their monitor did not run.',
   ),
+  // The API client.
   kubeRequests: counter(
     'kubernetes_client_request_result_total',
     ['component', 'code', 'method', 'host'],
@@ -321,6 +332,7 @@ export const METRICS = {
     'Duration of API requests; for a watch, until the response starts; the URL has {namespace} and {name} in place of names.',
     REQUEST_BUCKETS,
   ),
+  // Protection against too many events and tasks.
   queueCompactions: counter(
     'd8_telemetry_{prefix}tasks_queue_compaction_operations_total',
     ['queue_name', 'hook'],
@@ -361,6 +373,7 @@ export const METRICS = {
     ['module', 'hook', 'binding', 'queue'],
     'Start time of a running hook, as Unix time; of several runs with these labels, the oldest. `module` is empty for a global hook.',
   ),
+  // Data that was lost because a reader was too slow.
   droppedLogRecords: counter(
     'log_records_dropped_total',
     [],
@@ -371,6 +384,7 @@ export const METRICS = {
     [],
     'Spans of traces that were dropped because the collector did not take them in time.',
   ),
+  // Leader election and webhooks.
   isLeader: gauge(
     'is_leader',
     [],

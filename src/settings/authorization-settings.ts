@@ -31,6 +31,7 @@ export const AUTHORIZATION_SETTINGS = {
     '',
     'File or directory with the public keys that are trusted, for --auth-policy keyring.',
   ),
+  // Must be private and outside of the modules directories, see `authorization/staging-directory.ts`.
   authStagingDir: setting(
     'auth-staging-dir',
     ownAnd('AUTH_STAGING_DIR'),

@@ -8,6 +8,7 @@ import { booleanType, textType } from './setting-type.ts';
 
 /** Settings of the debug endpoint; only `debug-options` lists their flags. */
 export const DEBUG_ENDPOINT_SETTINGS = {
+  // All commands that talk to the daemon use it; the address of the page is in a file with the suffix `.ui`.
   debugUnixSocket: hidden(
     'debug-unix-socket',
     ['ADDON_OPERATOR_DEBUG_SOCKET', 'DEBUG_UNIX_SOCKET'],
@@ -22,6 +23,7 @@ export const DEBUG_ENDPOINT_SETTINGS = {
     '',
     'host:port for the read-only debug endpoint on TCP; default host 127.0.0.1. Requires a token.',
   ),
+  // The file wins over the variable, and is read for each request.
   debugHttpTokenFile: secret(
     hidden(
       'debug-http-token-file',

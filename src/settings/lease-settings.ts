@@ -29,6 +29,7 @@ export const LEASE_SETTINGS = {
     '10s',
     'Time between two renewals; less than the renew deadline. A standby checks the lease five times as often.',
   ),
+  // Needs the name and the IP of the pod, which become the identity of the leader.
   isHaEnabled: variable(
     'ADDON_OPERATOR_HA',
     onlyWordType('true'),

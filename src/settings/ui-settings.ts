@@ -19,6 +19,7 @@ export const UI_SETTINGS = {
     '9652',
     'Port of the page on 127.0.0.1; 0 picks a free one.',
   ),
+  // The token alone allows only reading.
   hasUiActions: setting(
     'ui-actions',
     'ADDON_OPERATOR_UI_ACTIONS',
