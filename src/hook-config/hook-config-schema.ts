@@ -53,6 +53,7 @@ const DEPLOY: Readonly<Record<DeployBinding, string>> = {
     'Run after the release of a module was removed and before its files are removed, at this place among the hooks.',
 };
 
+/** The schedule binding of v1. */
 const schedule = object(
   'One schedule.',
   { ...queued, crontab: text('When to run: 5 or 6 crontab fields, or a word such as @hourly or @every 5m.') },
@@ -184,6 +185,7 @@ function lifecycleSchemas(scope: HookScope): Readonly<Record<string, Schema>> {
   );
 }
 
+/** Order numbers of deploy bindings are not negative. */
 const deploySchemas = Object.fromEntries(
   DEPLOY_BINDINGS.map((binding) => [
     binding,
@@ -218,12 +220,14 @@ function open(schema: Schema): Schema {
   return { ...schema, additionalProperties: true };
 }
 
+/** In v0 a property of each item. */
 const allowFailure: Schema = {
   type: 'boolean',
   description: 'Whether a failed run is dropped instead of being repeated.',
   default: false,
 };
 
+/** The schedule binding of v0. */
 const scheduleV0 = object(
   'One schedule.',
   {

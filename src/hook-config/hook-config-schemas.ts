@@ -81,6 +81,7 @@ export function schemaProblem(error: ErrorObject): string {
     .split('/')
     .filter((part) => part !== '' && !/^\d+$/.test(part))
     .join('.');
+  // Which parameters there are depends on the keyword.
   const params: Record<string, unknown> = error.params;
   switch (error.keyword) {
     case 'additionalProperties': {

@@ -25,6 +25,7 @@ export function looksLikeHook({ path, text }: HooksFile, hooks: readonly HooksFi
   return text.startsWith('#!') || (ending !== '' && hooks.some((hook) => endingOf(hook.path) === ending));
 }
 
+/** Whether a hook names the file in a path, in quotes or in an import of Python. */
 function imports(text: string, path: string): boolean {
   const name = nameOf(path);
   const dot = name.lastIndexOf('.');
@@ -35,6 +36,7 @@ function imports(text: string, path: string): boolean {
   return new RegExp(`${named}|${quoted}|${ofPython}`).test(text);
 }
 
+/** Escapes a string for a regular expression. */
 function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }

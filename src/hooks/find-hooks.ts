@@ -25,6 +25,7 @@ export interface HookFile {
 type FoundFile = Omit<HookFile, 'name' | 'isNamedBatch'>;
 
 const HTTP_EXTENSION = '.http.yaml';
+/** Data files, never hooks, even if they are executable. */
 const SKIPPED_EXTENSIONS = ['.yaml', '.json', '.md', '.txt'];
 const EXEC_BITS = 0o111;
 
@@ -99,6 +100,7 @@ function isDirectory(path: string): boolean {
   }
 }
 
+/** Collects hooks and unused files, depth first. */
 async function walk(
   directory: string,
   isSkippedDirectory: (path: string) => boolean,
@@ -153,6 +155,7 @@ function reportUnused(unused: readonly string[], found: readonly FoundFile[], lo
     );
 }
 
+/** Enough to see whether a file imports another one. */
 const BEGINNING_BYTES = 64 * 1024;
 
 /** Empty for what is no file, or cannot be read. */

@@ -40,6 +40,7 @@ interface HookLoaderOptions {
   readonly timeoutMs: number;
 }
 
+/** A larger output of `--config` is an error; messages show the beginning of it. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 const MAX_SHOWN_CHARACTERS = 4_096;
 const GRACE_MS = 1_000;
@@ -103,6 +104,7 @@ export class HookLoader {
     }
   }
 
+  /** Tries `--config` first: a file that refuses it may be a batch file. */
   async #loadExecutable(file: HookFile, owner: HookOwner, signal: AbortSignal): Promise<readonly Hook[]> {
     // A script that does not look at its arguments would do its work for `hook config`.
     const mayBeBatch = file.isNamedBatch === true || isElf(file.path);
@@ -168,6 +170,7 @@ export class HookLoader {
     }
   }
 
+  /** Starts the file with the given arguments and waits for its end. @throws OperatorError HOOK_CONFIG_INVALID */
   async #request(
     file: HookFile,
     args: readonly string[],

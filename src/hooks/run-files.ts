@@ -74,11 +74,13 @@ const DIRECTORY_PREFIX = 'run-';
 /** Names of directories that a daemon left behind, with the pid of its process. */
 const SWEPT = new RegExp(`^(?:${DIRECTORY_PREFIX}|${SPARE_PREFIX}|${CHANNEL_PREFIX})(\\d+)-`);
 const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
+/** Variables and file names of inputs. */
 const INPUTS = {
   bindingContext: ['BINDING_CONTEXT_PATH', 'binding-context.json'],
   values: ['VALUES_PATH', 'values.json'],
   configValues: ['CONFIG_VALUES_PATH', 'config-values.json'],
 } as const;
+/** Variables and file names of outputs. */
 const OUTPUTS = {
   configValuesPatch: ['CONFIG_VALUES_JSON_PATCH_PATH', 'config-values.json-patch'],
   valuesPatch: ['VALUES_JSON_PATCH_PATH', 'values.json-patch'],
@@ -313,6 +315,7 @@ export function sweepRunFiles(tmpDir: string): number {
   return removed;
 }
 
+/** A process of another user is alive too: the signal is refused with EPERM. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -322,6 +325,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Names of hooks contain slashes and dots; directory names must not. */
 function sanitize(label: string): string {
   return label.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 64);
 }

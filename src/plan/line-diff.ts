@@ -37,6 +37,7 @@ function allLines(before: string[], after: string[]): readonly DiffLine[] {
   });
 }
 
+/** Replaces long stretches of equal lines by their number. */
 function withGaps(lines: readonly DiffLine[]): DiffLine[] {
   const isShown = lines.map((_line, index) =>
     lines

@@ -71,6 +71,7 @@ export async function liveDiff(...request: Parameters<typeof liveChanges>): Prom
   return `${changeText(changes)}${problems.map((problem) => `# ${problem}\n`).join('')}`;
 }
 
+/** The difference for an object of the new manifest, by a dry run of server-side apply. */
 async function changeOf(
   deps: LiveDeps,
   object: RawObject,
@@ -96,6 +97,7 @@ async function changeOf(
   return objectChange(titleOf(object, namespace), live && withoutBookkeeping(live), after);
 }
 
+/** The removal of an object that the new manifest drops; undefined if it is gone already. */
 async function removalOf(
   deps: LiveDeps,
   object: RawObject,

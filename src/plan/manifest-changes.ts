@@ -110,6 +110,7 @@ function masked(
   return [maskedSecret(before, after, 'before'), maskedSecret(after, before, 'after')];
 }
 
+/** Masks show whether a value differs: the two sides have different masks then. */
 function maskedSecret(
   secret: RawObject | undefined,
   other: RawObject | undefined,

@@ -64,6 +64,7 @@ export async function* receiveRecordings(
   }
 }
 
+/** Splits chunks into lines; a chunk may end within one. */
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReceivedLine, void> {
   // A character may be split between two chunks.
   const decoder = new TextDecoder();
@@ -91,6 +92,7 @@ function lineOf(text: string): ReceivedLine {
   };
 }
 
+/** The message of a refusal, as an error for the command. */
 async function refusalOf(response: AsyncIterable<Buffer>): Promise<OperatorError> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);

@@ -83,6 +83,7 @@ function text(effects: RunEffects | undefined, error?: string): string {
   return dumpYaml((effects === undefined ? { failed: error ?? '' } : comparable(effects)) as Json, 2);
 }
 
+/** How many replays had each result. */
 export function countReplays(
   results: readonly ReplayResult[],
 ): Readonly<Record<ReplayResult['result'], number>> {

@@ -29,6 +29,7 @@ export interface MetricOperation {
   readonly buckets?: readonly number[];
 }
 
+/** One series while its operations are combined. */
 interface Series {
   readonly name: string;
   readonly group: string;
@@ -61,6 +62,7 @@ export function bySeries(operations: readonly MetricOperation[]): readonly unkno
   ];
 }
 
+/** Gauges keep the last value, counters add, histograms collect. */
 function combined(action: string, before: unknown, value: unknown): unknown {
   if (action === 'observe') return [...(Array.isArray(before) ? before : []), value];
   if (action === 'add') return Number(before ?? 0) + Number(value);

@@ -9,6 +9,7 @@ import { type FoundSecret, SecretFinder } from '@addon-operator/masking/secret-f
 /** Holds the object as it was applied, with its data. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
+/** Both alphabets: a secret may occur in a URL. */
 const BASE64 = /[\w+/-]/;
 /** The rest of a run of characters of base64, with the padding. */
 const REST_OF_RUN = /^[\w+/-]*={0,2}/;
@@ -79,6 +80,7 @@ export class SecretMasks {
     return value['kind'] === 'Secret' ? this.#secret(value) : mapped(value, (item) => this.data(item), this);
   }
 
+  /** The data of a Secret object, whatever it contains, and the copy that kubectl keeps in an annotation. */
   #secret(object: Readonly<Record<string, unknown>>): unknown {
     const { data, stringData, metadata, ...rest } = object;
     const annotations = mapIn(mapIn(object, 'metadata'), 'annotations');
@@ -101,6 +103,7 @@ export class SecretMasks {
     };
   }
 
+  /** Base64 of the mask, so that a hook can still decode it. */
   #encoded(data: string): string {
     return data === '' ? '' : base64(this.#hide(decoded(data)));
   }
@@ -111,6 +114,7 @@ export class SecretMasks {
     return this.#maskOf(secret);
   }
 
+  /** A number that is a secret, such as a PIN, becomes a string. */
   #number(value: unknown): unknown {
     const digits = JSON.stringify(value);
     const mask = this.#finder.has(digits) ? this.#maskOf(digits) : undefined;
@@ -137,6 +141,7 @@ export class SecretMasks {
     return { start: runStart, end: runStart + run.length, mask: base64As(run, mask) };
   }
 
+  /** Numbers masks in the order in which secrets occur. */
   #maskOf(secret: string): string {
     const known = this.#masks.get(secret);
     if (known !== undefined) return known;
@@ -172,11 +177,13 @@ function decoded(data: string): string {
   return base64(text) === data ? text : data;
 }
 
+/** A map under a key; empty if there is none. */
 function mapIn(value: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
   const map = value[key];
   return isObject(map) ? map : {};
 }
 
+/** A map with changed values, and changed keys if masks are given. */
 function mapped(
   value: Readonly<Record<string, unknown>>,
   map: (item: unknown) => unknown,

@@ -12,6 +12,7 @@ import { socketErrorText } from './socket-error.ts';
 
 /** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */
 const LIMIT_MS = 30_000;
+/** From here on a response is a refusal or a failure. */
 const FIRST_ERROR_STATUS = 400;
 
 export interface DebugRequest {

@@ -34,6 +34,7 @@ export interface HttpServerOptions {
   readonly log: Logger;
 }
 
+/** The text format of Prometheus. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
@@ -91,6 +92,7 @@ function createHandler({ view, operatorMetrics, hookMetrics }: HttpServerOptions
   };
 }
 
+/** Links to all paths, for a person who opens the port in a browser. */
 function indexPage(paths: readonly string[]): string {
   const links = paths.filter((path) => path !== '/').map((path) => `<li><a href="${path}">${path}</a></li>`);
   return `<!doctype html>

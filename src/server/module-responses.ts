@@ -128,6 +128,7 @@ export async function releaseFinalizerResponse(
   }
 }
 
+/** The subject of a sentence: one module, or all of them. */
 function titleOf(module: string | undefined): string {
   return module === undefined ? 'all modules are' : `module ${module} is`;
 }

@@ -16,6 +16,7 @@ export type OperationOutcome = 'requested' | 'deleting' | 'disabled' | 'paused' 
 /** Requests an operation on a module. */
 export type RequestOperation = (module: string, operation: ModuleOperation) => OperationOutcome;
 
+/** The end of the sentence for an accepted operation. */
 const RESPONSES: Readonly<Record<ModuleOperation, string>> = {
   reconcile: 'is run',
   'force-reconcile': 'is run, and helm applies its chart even if nothing has changed',

@@ -74,6 +74,7 @@ function isPortInUse(error: unknown): boolean {
   return error instanceof Error && fieldsOf(error.cause)['code'] === 'EADDRINUSE';
 }
 
+/** Errors in the status may quote secrets. */
 function redactedStatus(status: OperatorStatus, redactor: Redactor): OperatorStatus {
   const problems = status.problems.map((problem) => redactor.text(problem));
   return { ...status, text: redactor.text(status.text), problems };

@@ -128,7 +128,7 @@ export interface ModuleDrift {
     /** Field managers, the last one first. */
     readonly changedBy: readonly string[];
     readonly since: string;
-    /** What the operator will do about it, in words. */
+    /** The planned reaction of the operator, in words. */
     readonly outlook: string;
     /** When it is corrected, if that is put off; absent if it is not corrected or only waits for the end of a pause. */
     readonly correction?: { readonly at: string; readonly isRefused: boolean };

@@ -65,7 +65,7 @@ export interface DriftedModule {
   readonly module: string;
   /** The first of its objects, such as `/ConfigMap/web`. */
   readonly resource: string;
-  /** What the operator will do about it, in words. */
+  /** The planned reaction of the operator, in words. */
   readonly outlook: string;
   /** How many other objects were changed. */
   readonly others: number;
@@ -147,6 +147,7 @@ export function operatorStatus(facts: OperatorFacts): OperatorStatus {
   };
 }
 
+/** Problems that need a person, the most general first: they often cause the others. */
 function* brokenThings(facts: OperatorFacts): Generator<Problem> {
   const { outage, configProblem, editConfigMap, queues, modules, runningHooks, staleWatches } = facts;
   const broken = (sentence: string): Problem => ({ level: 'broken', text: oneLine(sentence) });
@@ -174,6 +175,7 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
   for (const sentence of facts.unfinished?.failed ?? []) yield broken(sentence);
 }
 
+/** Conditions that end by themselves, or by the end of a pause. */
 function* waitingThings(facts: OperatorFacts): Generator<Problem> {
   const { firstConverge, queues, modules, runningHooks, drifted, pause } = facts;
   const waiting = (sentence: string): Problem => ({ level: 'waiting', text: oneLine(sentence) });

@@ -156,7 +156,7 @@ function Tasks({ tasks }: { tasks: readonly TaskView[] }): VNode {
   );
 }
 
-/** What a task waits for, the nearest first. */
+/** The reasons why a task waits, the nearest first. */
 function Waits({ task }: { task: TaskView }): VNode | null {
   if (task.waits.length === 0) return null;
   return (
