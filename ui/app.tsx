@@ -1,3 +1,8 @@
+/**
+ * The frame of the page: navigation, the page for the current place, the banner for a lost connection, the help dialog. A
+ * standby and a visitor without a token get a page of their own instead, because nothing else can be read.
+ */
+
 import { computed, signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -53,6 +58,7 @@ export function App(): VNode {
   );
 }
 
+/** The component of a place. Its parameters come from the address, so reloading shows the same. */
 function Page({ place }: { place: Place }): VNode {
   switch (place.page) {
     case 'now':
@@ -103,6 +109,7 @@ function SkipLink(): VNode {
   );
 }
 
+/** The dot shows the level of the headline; without a connection it is grey. */
 function Navigation(): VNode {
   const [first = ''] = location.value.path.split('/');
   return (
@@ -141,6 +148,7 @@ function Navigation(): VNode {
 }
 
 const THEME_WORDS = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
+/** A notice is no problem, so it has the colour of a good state. */
 const LEVEL_TONES = { well: 'ok', notice: 'ok', waiting: 'wait', broken: 'bad' } as const;
 const levelTone = computed(() => {
   const level = live.value.headline?.level;
@@ -159,6 +167,7 @@ function Banner(): VNode | null {
   );
 }
 
+/** A state that changes more often would interrupt the reader. */
 const SPEAK_MS = 5_000;
 
 /** Speaks the state to screen readers when it changes, at most every five seconds. */
@@ -178,6 +187,7 @@ function Speaker(): VNode {
   return <output ref={spoken} class="unseen" />;
 }
 
+/** The keys in a modal dialog; the browser closes it with Escape. */
 function Help(): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const isOpen = isHelpOpen.value;

@@ -1,4 +1,6 @@
-// The page of the operator: it reads the API with the token from the address, and follows the stream.
+// The entry of the page. It sets up everything that works outside of components (escaping, theme, clock, links, keys),
+// begins to follow the operator (`lib/live.ts`), and renders `App`. State flows one way: the stream changes signals, and
+// components read them. A page that needs more than the stream has reads it with `lib/use-response.ts`.
 import './style.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
@@ -12,6 +14,7 @@ import { followLinks, location, navigate } from './lib/site.ts';
 import { applyTheme } from './lib/theme.ts';
 import { visibleText } from './lib/visible-text.ts';
 
+// First: it must see every string that is ever rendered.
 escapeAllTexts();
 applyTheme();
 startClock();

@@ -1,6 +1,6 @@
 import type { ContentEntry } from './module-content.ts';
 
-/** What a module consists of. */
+/** The content of a module. */
 export interface CandidateContent {
   readonly files: readonly ContentEntry[];
   /** Of name and files. */
@@ -10,7 +10,7 @@ export interface CandidateContent {
 /** A module that is to be run. */
 export interface Candidate {
   readonly name: string;
-  /** Bytes of what lies beside the content; undefined where there is nothing. */
+  /** Bytes of the manifest and the signature, which are not part of the content; undefined where the file is missing. */
   readonly manifest: Buffer | undefined;
   readonly signature: Buffer | undefined;
   /**

@@ -1,17 +1,22 @@
+/**
+ * The signed description of a module: name, serial number, and the hash of each file. It is written with sorted files and
+ * canonical JSON, so the same module always has the same text.
+ */
+
 import { createHash } from 'node:crypto';
 import { canonicalJson, isObject, parseJson } from '@addon-operator/json';
 import { type ContentEntry, refused } from './module-content.ts';
 
 const FORMAT = 'addon-operator-module/v1';
 
-/** What a module is: its name and its content. */
+/** The identity of a module: its name and its content. */
 interface ModuleContent {
   readonly name: string;
   /** Sorted by path. */
   readonly files: readonly ContentEntry[];
 }
 
-/** What is signed. */
+/** The signed document. */
 interface ContentManifest extends ModuleContent {
   /** Grows with each signature of a module, so that an older one cannot take the place of a newer one. */
   readonly serial: number;
@@ -33,9 +38,9 @@ export function manifestText({ name, serial, files }: ContentManifest): string {
 }
 
 /** The number of a manifest that is about to be replaced; undefined where the text is none. */
-export function serialOf(text: string): number | undefined {
+export function serialOf(content: string): number | undefined {
   try {
-    const manifest: unknown = parseJson(text);
+    const manifest: unknown = parseJson(content);
     return isObject(manifest) && isSerial(manifest['serial']) ? manifest['serial'] : undefined;
   } catch {
     return undefined;
@@ -45,12 +50,12 @@ export function serialOf(text: string): number | undefined {
 /**
  * Whether a manifest speaks of this module as it is.
  *
- * @param text the manifest, its signature is good
+ * @param content the manifest, its signature is good
  * @returns the serial number of the manifest
  * @throws OperatorError MODULE_UNAUTHORIZED naming what differs
  */
-export function checkManifest(text: string, { name, files }: ModuleContent): number {
-  const manifest = parse(text);
+export function checkManifest(content: string, { name, files }: ModuleContent): number {
+  const manifest = parse(content);
   if (manifest['format'] !== FORMAT)
     throw refused(`module.manifest has the format ${JSON.stringify(manifest['format'])}, expected ${FORMAT}`);
   if (manifest['name'] !== name)
@@ -70,9 +75,9 @@ function isSerial(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-function parse(text: string): Readonly<Record<string, unknown>> {
+function parse(content: string): Readonly<Record<string, unknown>> {
   try {
-    const manifest: unknown = parseJson(text);
+    const manifest: unknown = parseJson(content);
     if (isObject(manifest)) return manifest;
   } catch (cause) {
     throw refused('module.manifest is not valid JSON: sign the module again', cause);
@@ -96,10 +101,10 @@ function differenceText(
   signed: ReadonlyMap<string, string>,
   found: ReadonlyMap<string, string>,
 ): string {
-  const texts = paths.slice(0, MAX_PATHS).map((path) => {
+  const strings = paths.slice(0, MAX_PATHS).map((path) => {
     if (!signed.has(path)) return `${path} was added`;
     return found.has(path) ? `${path} was changed` : `${path} is missing`;
   });
   const more = paths.length > MAX_PATHS ? ` and ${paths.length - MAX_PATHS} more` : '';
-  return `${texts.join(', ')}${more}`;
+  return `${strings.join(', ')}${more}`;
 }

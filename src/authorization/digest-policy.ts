@@ -1,3 +1,5 @@
+/** The policy `digest`: a module may run if a lock file lists its digest. The file is read again for each check. */
+
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
@@ -33,17 +35,17 @@ export type Lock = ReadonlyMap<string, string>;
 
 /** @throws Error saying what is wrong with the file */
 export async function readLockFile(path: string): Promise<Lock> {
-  const text = await readFile(path, 'utf8');
+  const content = await readFile(path, 'utf8');
   try {
-    return parseLock(text);
+    return parseLock(content);
   } catch (cause) {
     throw new Error(`${path}: ${messageOf(cause)}`, { cause });
   }
 }
 
 /** @throws Error saying what is wrong with the text */
-function parseLock(text: string): Lock {
-  const file: unknown = parseJson(text);
+function parseLock(content: string): Lock {
+  const file: unknown = parseJson(content);
   if (!isObject(file)) throw new Error('expected a JSON object');
   const { version, modules } = file;
   if (version !== VERSION) throw new Error(`expected "version": ${VERSION}`);

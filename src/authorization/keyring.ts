@@ -1,3 +1,9 @@
+/**
+ * The policy `keyring`: a module may run if its manifest is signed with a trusted key (SSH signatures), describes the
+ * module's content, and is not older than one seen before. Trusted keys are read again for each check, so a key that was
+ * removed has an effect at once. The file format is OpenSSH's allowed_signers.
+ */
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WallClock } from '@addon-operator/base/clock';
@@ -54,8 +60,8 @@ const OPTION = /(?<name>[a-z-]+)(?:="(?<value>[^"]*)")?/gu;
  *
  * @throws Error naming file and line of what cannot be understood
  */
-export function parseKeyFile(text: string, file: string): readonly TrustedKey[] {
-  return text.split('\n').flatMap((raw, index): readonly TrustedKey[] => {
+export function parseKeyFile(content: string, file: string): readonly TrustedKey[] {
+  return content.split('\n').flatMap((raw, index): readonly TrustedKey[] => {
     const line = raw.trim();
     if (line === '' || line.startsWith('#')) return [];
     try {
@@ -99,19 +105,19 @@ function parseLine(line: string): readonly TrustedKey[] {
 
 const CERT_AUTHORITY = 'cert-authority';
 const OPTIONS = ['namespaces', 'valid-after', 'valid-before', CERT_AUTHORITY];
-/** What OpenSSH knows and modules cannot be signed with. */
+/** Key types of OpenSSH that cannot sign modules. */
 const OTHER_TYPES = /^sk-|-cert-v\d\d@openssh\.com$|^ssh-dss$|-nistp(?:384|521)$/u;
 const TIME =
   /^(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d)?)?(?<utc>Z)?$/u;
 
 /** `YYYYMMDD`, with `HHMM` or `HHMMSS` behind it if wanted; in the zone of the process unless `Z` ends it. */
-function timeOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const groups = TIME.exec(text)?.groups;
-  if (groups === undefined) throw new Error(`${text} is not a time, write YYYYMMDDHHMMZ`);
+function timeOf(content: string | undefined): number | undefined {
+  if (content === undefined) return undefined;
+  const groups = TIME.exec(content)?.groups;
+  if (groups === undefined) throw new Error(`${content} is not a time, write YYYYMMDDHHMMZ`);
   const { year, month, day, hour = '00', minute = '00', second = '00', utc = '' } = groups;
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${utc}`);
-  if (Number.isNaN(ms)) throw new Error(`${text} is not a time`);
+  if (Number.isNaN(ms)) throw new Error(`${content} is not a time`);
   return ms;
 }
 
@@ -183,6 +189,7 @@ export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions)
         );
       if (!isSignatureOf(signature, manifest, SIGNATURE_NAMESPACE))
         throw refused(`${SIGNATURE_FILE} is not a signature of its ${MANIFEST_FILE}: sign the module again`);
+      // Read last: no file is touched before its manifest is trusted.
       const { files, digest } = await candidate.content();
       const serial = checkManifest(manifest.toString('utf8'), { name, files });
       await serials?.check(name, serial, digest, signal);

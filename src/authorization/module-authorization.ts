@@ -1,3 +1,10 @@
+/**
+ * Admits modules under a policy and runs only verified copies. Discovery (`modules/find-modules.ts`) calls `begin`, `admit`
+ * for each module, and `settle`. `admit` reads every file once: what is hashed is what is copied, so a later change of the
+ * source has no effect. `verify` repeats the check before a run. A refusal concerns one module; an error of the disk is
+ * thrown, because it concerns all of them.
+ */
+
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
@@ -40,7 +47,7 @@ export class ModuleAuthorization implements ModuleGate {
     this.#admitted = new Set();
   }
 
-  /** What was admitted is what runs from now on. Of the earlier copies, those of the last time stay: they may still be in use. */
+  /** The admitted copies are used from now on. Copies of the previous round are kept, since they may still be in use. */
   async settle(): Promise<void> {
     const kept = new Set([...this.#admitted, ...(this.#settled ?? this.#copies.keys())]);
     this.#settled = this.#admitted;
@@ -62,6 +69,7 @@ export class ModuleAuthorization implements ModuleGate {
       const candidate = await readCandidate(name, source, { copyTo: copy }, signal);
       await policy.check(candidate, signal);
       const { digest } = await candidate.content();
+      // An unchanged module keeps its path, so that hooks in progress and watchers of files see no change.
       path = (await this.#sameAs({ candidate, digest }, basename(copy))) ?? copy;
       this.#copies.set(path, { candidate, digest });
       this.#admitted.add(path);
@@ -71,6 +79,7 @@ export class ModuleAuthorization implements ModuleGate {
       if (!hasCode(error, 'MODULE_UNAUTHORIZED')) throw this.#cannotStage(error);
       return { type: 'refused', reason: error.message };
     } finally {
+      // The new copy is not needed: it was refused, or an equal one exists.
       if (path !== copy) await rm(place, { recursive: true, force: true });
     }
   }

@@ -1,3 +1,9 @@
+/**
+ * Reads a module's files in a way that an attacker who can write to the directory cannot exploit: no links are followed,
+ * no devices opened, sizes are bounded, and bytes are hashed and copied in one pass. The result describes the copy, not
+ * the source, which may change at any time.
+ */
+
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, symlink } from 'node:fs/promises';
@@ -17,7 +23,7 @@ export type ContentEntry =
     }
   | { readonly path: string; readonly link: string };
 
-/** What a module may consist of at most. */
+/** The limits of a module's content. */
 interface ContentLimits {
   /** Files, links and directories. */
   readonly entries: number;
@@ -26,7 +32,7 @@ interface ContentLimits {
 
 const CONTENT_LIMITS: ContentLimits = { entries: 20_000, bytes: 256 * 1024 * 1024 };
 
-/** What is signed, and the signature: they are in the module's directory but not part of its content. */
+/** The signed manifest and its signature: they are in the module's directory but not part of its content. */
 export const MANIFEST_FILE = 'module.manifest';
 export const SIGNATURE_FILE = `${MANIFEST_FILE}.sig`;
 /** Keeps signatures of other things, made with the same key, from counting as signatures of modules. */
@@ -37,7 +43,7 @@ export interface ReadContentOptions {
   /** A directory that exists, for a copy of what is read: each byte is read once, so the copy is what is described. */
   readonly copyTo?: string;
   readonly limits?: ContentLimits;
-  /** The names in a directory, from which others may take and to which they may add meanwhile; default: `opendir`. */
+  /** Lists a directory, whose entries may change during the list; default: `opendir`. */
   readonly list?: (directory: string) => Promise<AsyncIterable<{ readonly name: string }>>;
 }
 
@@ -172,6 +178,7 @@ async function refuseLinksOut({ directory, copyTo = directory, entries }: Walk):
   }
 }
 
+/** A path may have become a link or a pipe since it was listed; neither is followed or waited for. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const BUFFER_BYTES = 256 * 1024;
 

@@ -1,3 +1,5 @@
+/** Reads manifest and signature of a module, with limits, and defers the reading of its content. */
+
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';

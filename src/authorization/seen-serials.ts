@@ -1,3 +1,9 @@
+/**
+ * Protection against replay: the newest serial number of each module is kept in a ConfigMap, and a manifest with a smaller
+ * one is refused. Without access to the ConfigMap no module is authorized. A deleted record is written again while the
+ * operator runs.
+ */
+
 import { errorFields, messageOf } from '@addon-operator/base/errors';
 import {
   type ConfigMapRef,
@@ -66,10 +72,10 @@ export class SeenSerials implements SerialCheck {
     });
   }
 
-  /** What is remembered, without what a user has to correct first. */
+  /** The remembered entries, without those that a user has to correct first. */
   #readable(): Data {
     const entries = Object.entries(this.#seen ?? {});
-    return Object.fromEntries(entries.filter(([, text]) => parse(text).serial !== Infinity));
+    return Object.fromEntries(entries.filter(([, content]) => parse(content).serial !== Infinity));
   }
 }
 
@@ -90,9 +96,9 @@ function isNewer(seen: Data, module: string, serial: number, digest: string): bo
   return false;
 }
 
-/** What cannot be understood must not let an old signature in. */
-function parse(text: string): Seen {
-  const [serial = '', digest = ''] = text.split(' ');
+/** An entry that cannot be parsed must not let an old signature in. */
+function parse(content: string): Seen {
+  const [serial = '', digest = ''] = content.split(' ');
   return /^\d+$/u.test(serial) ? { serial: Number(serial), digest } : { serial: Infinity, digest };
 }
 

@@ -1,3 +1,5 @@
+/** Creates the directory of verified copies, and refuses one that other users could write to or replace. */
+
 import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';

@@ -1,3 +1,8 @@
+/**
+ * The admission bindings: schema, checks and conversion in one place. The checks repeat the rules of the API server with
+ * its wording, because a refused webhook configuration would otherwise show only when the hook is enabled.
+ */
+
 import {
   given,
   labelSelectorProblems,
@@ -21,6 +26,7 @@ import type { LabelSelector } from './kubernetes-binding.ts';
 /** The admission bindings of a hook. */
 export type AdmissionType = SectionOf<'admission'>;
 
+/** A CEL expression with its name. */
 interface MatchCondition {
   readonly name: string;
   readonly expression: string;
@@ -55,11 +61,14 @@ export interface RawAdmission extends SnapshotUser {
   readonly namespace?: { readonly labelSelector: LabelSelector };
 }
 
+/** Default and limit of the API server. */
 const DEFAULT_TIMEOUT_SECONDS = 10;
 const MAX_TIMEOUT_SECONDS = 30;
 const MIN_NAME_SEGMENTS = 3;
+/** A DNS name; the API server requires at least three segments. */
 const DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+/** The schema of a rule, as in a webhook configuration. */
 const rule = object(
   'One kind of requests.',
   {
@@ -79,6 +88,7 @@ const rule = object(
   ['apiGroups', 'apiVersions', 'resources', 'operations'],
 );
 
+/** The schema of a binding; both kinds have the same fields. */
 const item = object(
   'One webhook.',
   {
@@ -123,7 +133,7 @@ export const validatingSchema = listOf('Run to allow or deny requests to the API
 export const mutatingSchema = listOf('Run to change objects on their way to the API server.', item);
 
 /**
- * What the schema cannot see. Of mutating items less is checked: the API server refuses the rest.
+ * Problems that the schema cannot detect. Mutating items are checked less: the API server refuses the rest.
  *
  * @param place position of the item, and the names of the items before it
  */
@@ -148,6 +158,7 @@ export function* admissionProblems(
     yield* admissionRuleProblems(each, `${path}.rules[${position}]`);
 }
 
+/** The binding with all defaults. The item was checked by {@link admissionProblems}. */
 export function admissionBinding(
   type: AdmissionType,
   raw: RawAdmission,
@@ -193,6 +204,7 @@ function* admissionRuleProblems(rule: AdmissionRule, path: string): Iterable<str
   yield* overlaps(rule.resources, `${path}.resources`);
 }
 
+/** A wildcard makes other entries of the list redundant, which the API server refuses. */
 function* overlaps(resources: readonly string[], path: string): Iterable<string> {
   const withAllSubresources = new Set<string>();
   const ofAllResources = new Set<string>();

@@ -1,3 +1,9 @@
+/**
+ * Configurations of files that hold several hooks, as module-sdk writes them. Each hook is converted into the document
+ * that a single hook would print, then parsed by the same parser. Differences of the formats (nanoseconds, booleans for
+ * events, names of bindings) are removed in the conversion. Problems name the index and the name of the hook.
+ */
+
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
@@ -21,6 +27,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const VERSION = 'v1';
 /** All bindings of a hook of the SDK are in this group, so that it always gets all its snapshots. */
 const GROUP = 'main';
+/** Every 15 seconds, for a probe that names no crontab. */
 const READINESS_CRONTAB = '*/15 * * * * *';
 const PROBE = 'readiness';
 const NS_PER_MS = 1_000_000;
@@ -79,6 +86,7 @@ interface BatchDocument {
   readonly hasSettingsCheck: boolean;
 }
 
+/** @throws OperatorError HOOK_CONFIG_INVALID when it is neither of the two forms */
 function batchDocument(text: string): BatchDocument {
   const document = jsonOf(text);
   if (Array.isArray(document)) return { hooks: document, readiness: undefined, hasSettingsCheck: false };
@@ -103,6 +111,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
+/** `metadata.name`; empty where there is none. */
 function nameOf(item: unknown): string {
   const metadata = isObject(item) ? item['metadata'] : undefined;
   const name = isObject(metadata) ? metadata['name'] : undefined;
@@ -133,6 +142,7 @@ function hookDocument(
   };
 }
 
+/** Items that are no objects pass unchanged: the schema reports them with their position. */
 function itemsOf(list: unknown, change: (item: Fields) => Fields): unknown {
   if (list === null || (Array.isArray(list) && list.length === 0)) return undefined;
   return Array.isArray(list) ? list.map((item: unknown) => (isObject(item) ? change(item) : item)) : list;
@@ -187,6 +197,7 @@ function readinessDocument({ schedule }: Fields, queue: string): Fields {
   };
 }
 
+/** The single problems in a message of the parser, which lists several after a headline. */
 function problemsIn(message: string): readonly string[] {
   if (!LISTED.test(message)) return [message];
   return message

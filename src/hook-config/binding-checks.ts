@@ -1,3 +1,9 @@
+/**
+ * Checks that bindings of several kinds share: label selectors, snapshot names, durations. Each yields problems as
+ * sentences and never throws, so that all problems of a configuration are reported together. Crontabs and jq programs are
+ * checked by the functions that the caller passes, which keeps this room independent of those engines.
+ */
+
 import { messageOf } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import type { LabelSelector } from './kubernetes-binding.ts';
@@ -11,7 +17,7 @@ export interface BindingChecks {
 /** `version` or `group/version`. */
 export const API_VERSION = /^([a-z0-9.-]+\/)?[a-z0-9]+$/i;
 
-/** What `check` throws, with `prefix` in front; nothing where it throws nothing. */
+/** The message that `check` throws, with `prefix` in front; empty if it does not throw. */
 export async function problemsOf(prefix: string, check: () => unknown): Promise<readonly string[]> {
   try {
     await check();
@@ -33,6 +39,7 @@ export function given(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
+/** The limits of Kubernetes for label keys and values. */
 const MAX_PREFIX_LENGTH = 253;
 const MAX_NAME_LENGTH = 63;
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
@@ -88,7 +95,7 @@ export function snapshotName(source: SnapshotSource): string {
   return given(source.name) ?? 'kubernetes';
 }
 
-/** What is wrong with the names in `includeSnapshotsFrom`: each must be that of exactly one kubernetes binding. */
+/** Problems of the names in `includeSnapshotsFrom`: each must be that of exactly one kubernetes binding. */
 export function* snapshotProblems(
   user: SnapshotUser,
   kubernetes: readonly SnapshotSource[],

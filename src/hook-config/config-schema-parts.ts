@@ -1,3 +1,5 @@
+/* Building blocks of the configuration schemas; every part has a description, which editors show. */
+
 /** One JSON schema (draft 7), or a part of one. */
 export type ConfigSchema = Readonly<Record<string, unknown>>;
 
@@ -5,6 +7,7 @@ export function text(description: string): ConfigSchema {
   return { type: 'string', description };
 }
 
+/** A boolean with its default. */
 export function flag(description: string, defaultValue: boolean): ConfigSchema {
   return { type: 'boolean', description, default: defaultValue };
 }
@@ -34,12 +37,14 @@ export function anyListOf(description: string, items: ConfigSchema): ConfigSchem
 
 export const string: ConfigSchema = { type: 'string' };
 
+/** `nameSelector` of objects and of namespaces. */
 export const nameSelector = object(
   'Selects by name.',
   { matchNames: anyListOf('The names; an empty list selects everything.', string) },
   ['matchNames'],
 );
 
+/** `labelSelector`, with the limits that the API server has. */
 export const labelSelector: ConfigSchema = {
   ...object('Selects by labels; everything given must match.', {
     matchLabels: {
@@ -63,6 +68,7 @@ export const labelSelector: ConfigSchema = {
   minProperties: 1,
 };
 
+/** `fieldSelector`; which fields can be selected depends on the kind. */
 export const fieldSelector = object(
   'Selects by fields; everything given must match.',
   {
@@ -88,7 +94,7 @@ export const includeSnapshotsFrom = listOf(
   string,
 );
 
-/** What bindings with a queue have in common. */
+/** Properties of all bindings with a queue. */
 export const queued = {
   name: text('Name of the binding, as the binding context repeats it.'),
   allowFailure: flag('Whether a failed run is dropped instead of being repeated.', false),

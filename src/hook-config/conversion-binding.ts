@@ -1,3 +1,5 @@
+/** The conversion binding: schema, checks and conversion in one place. */
+
 import {
   API_VERSION,
   given,
@@ -32,6 +34,7 @@ export interface RawConversion extends SnapshotUser {
   readonly conversions: readonly ConversionRule[];
 }
 
+/** The schema of `kubernetesCustomResourceConversion`. */
 export const conversionSchema = listOf(
   'Run when the API server needs custom resources in another version.',
   object(
@@ -57,9 +60,10 @@ export const conversionSchema = listOf(
   ),
 );
 
+/** `<plural>.<group>`, as Kubernetes names definitions. */
 const CRD_NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/;
 
-/** What the schema cannot see. */
+/** Problems that the schema cannot detect. */
 export function* conversionProblems(
   item: RawConversion,
   kubernetes: readonly SnapshotSource[],
@@ -74,6 +78,7 @@ export function* conversionProblems(
   yield* snapshotProblems(item, kubernetes);
 }
 
+/** The binding with its snapshots resolved to positions. */
 export function conversionBinding(
   item: RawConversion,
   kubernetes: readonly SnapshotSource[],

@@ -1,3 +1,8 @@
+/**
+ * The first step of the parser: text to a plain document, with limits, and the tools that both versions share. A hook is
+ * an untrusted program, so the size is bounded before and after aliases are expanded.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { withoutByteOrderMark } from '@addon-operator/strings/byte-order-mark';
@@ -9,7 +14,7 @@ import type { SnapshotSource } from './binding-checks.ts';
 import { ORDER_SECTIONS } from './binding-kinds.ts';
 import type { ConfigVersion, HookConfig } from './hook-config.ts';
 
-/** What a hook printed, not yet checked against a schema. */
+/** The output of a hook, not yet checked against a schema. */
 type ConfigDocument = Readonly<Record<string, unknown>>;
 
 /**
@@ -55,6 +60,7 @@ function unreadable(reason: string, cause?: unknown): OperatorError {
 
 /** Drops the documents after the first: they need not even be YAML. */
 function firstDocument(text: string): string {
+  // Comments and directives before the first `---` are no document.
   const isBlank = (part: string): boolean => part.split('\n').every((line) => /^\s*([#%]|$)/.test(line));
   for (const { index } of text.matchAll(/^---(?=\s|$)/gm))
     if (!isBlank(text.slice(0, index).replace(/^---/m, ''))) return text.slice(0, index);

@@ -1,3 +1,9 @@
+/**
+ * The JSON schemas of hook configurations. They are the source of three things: validation at run time, the files in
+ * `docs/schema` that editors use, and the list of allowed keys in error messages. Descriptions are read by authors of
+ * hooks. What a schema cannot say is checked in `parse-hook-config-v1.ts`.
+ */
+
 import type { DeployBinding } from '@addon-operator/sdk';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { mutatingSchema, validatingSchema } from './admission-binding.ts';
@@ -24,6 +30,7 @@ import {
 } from './config-schema-parts.ts';
 import { conversionSchema } from './conversion-binding.ts';
 
+/** Descriptions of lifecycle bindings, by name. */
 const LIFECYCLE: Readonly<Record<LifecycleBinding, string>> = {
   onStartup: 'Run when the daemon starts, or when the module is enabled, at this place among the hooks.',
   beforeAll: 'Run before the modules of each converge, at this place among the hooks.',
@@ -34,6 +41,7 @@ const LIFECYCLE: Readonly<Record<LifecycleBinding, string>> = {
   afterDeleteHelm: 'Run after the release was deleted, at this place among the hooks.',
 };
 
+/** Descriptions of deploy bindings, by name; only global hooks have them. */
 const DEPLOY: Readonly<Record<DeployBinding, string>> = {
   beforeInstall:
     'Run in the deploy of each module before any of its objects are installed, at this place among the hooks.',
@@ -46,6 +54,7 @@ const DEPLOY: Readonly<Record<DeployBinding, string>> = {
     'Run after the release of a module was removed and before its files are removed, at this place among the hooks.',
 };
 
+/** The schedule binding of v1. */
 const schedule = object(
   'One schedule.',
   { ...queued, crontab: text('When to run: 5 or 6 crontab fields, or a word such as @hourly or @every 5m.') },
@@ -56,6 +65,7 @@ function watchEvents(description: string): ConfigSchema {
   return anyListOf(description, choice('An event.', ['Added', 'Modified', 'Deleted']));
 }
 
+/** The kubernetes binding of v1. */
 const kubernetes = object(
   'One set of watched objects.',
   {
@@ -109,6 +119,7 @@ const kubernetes = object(
   ['kind'],
 );
 
+/** Lists of codes for `exitCodes` and `statusCodes`, with the range that each accepts. */
 function outcomeCodes(description: string, minimum: number, maximum: number): ConfigSchema {
   const code: ConfigSchema = { type: 'integer', minimum, maximum };
   return {
@@ -120,6 +131,7 @@ function outcomeCodes(description: string, minimum: number, maximum: number): Co
   };
 }
 
+/** At least one of the two limits: an empty `retry` would mean nothing. */
 const retryBudget: ConfigSchema = {
   ...object('How often and how long a failed run is retried; default for ever.', {
     max: { type: 'integer', description: 'Retries after the first attempt.', minimum: 0 },
@@ -136,6 +148,7 @@ const retryBudget: ConfigSchema = {
   anyOf: [{ required: ['max'] }, { required: ['within'] }],
 };
 
+/** `executionMinInterval` and `executionBurst` need each other. */
 const settings: ConfigSchema = {
   ...object('Limits for runs of this hook.', {
     executionMinInterval: text('At most one run starts in this time (such as 3s); requires executionBurst.'),
@@ -161,7 +174,7 @@ const settings: ConfigSchema = {
   dependencies: { executionMinInterval: ['executionBurst'], executionBurst: ['executionMinInterval'] },
 };
 
-/** Schemas of the lifecycle bindings a hook of the given owner may have. */
+/** Schemas of the lifecycle bindings that a hook of the given owner may have: a key with an order number for each. */
 function lifecycleSchemas(scope: HookScope): Readonly<Record<string, ConfigSchema>> {
   return Object.fromEntries(
     lifecycleBindingsOf(scope).map((binding) => {
@@ -172,6 +185,7 @@ function lifecycleSchemas(scope: HookScope): Readonly<Record<string, ConfigSchem
   );
 }
 
+/** Order numbers of deploy bindings are not negative. */
 const deploySchemas = Object.fromEntries(
   DEPLOY_BINDINGS.map((binding) => [
     binding,
@@ -210,12 +224,14 @@ function open(schema: ConfigSchema): ConfigSchema {
   return { ...schema, additionalProperties: true };
 }
 
+/** In v0 a property of each item. */
 const allowFailure: ConfigSchema = {
   type: 'boolean',
   description: 'Whether a failed run is dropped instead of being repeated.',
   default: false,
 };
 
+/** The schedule binding of v0. */
 const scheduleV0 = object(
   'One schedule.',
   {
@@ -226,6 +242,7 @@ const scheduleV0 = object(
   ['crontab'],
 );
 
+/** The kubernetes binding of v0. */
 const onKubernetesEvent = object(
   'One set of watched objects.',
   {

@@ -1,3 +1,9 @@
+/**
+ * Validators for the schemas, and error messages in words. The build compiles the validators ahead of time
+ * (`compiled-validators.ts`); from sources they are compiled at first use. The messages follow the original's, with a
+ * suggestion for misspelt keys.
+ */
+
 import { isObject } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { Ajv, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
@@ -7,7 +13,7 @@ import type { ConfigSchema } from './config-schema-parts.ts';
 import type { ConfigVersion } from './hook-config.ts';
 import { hookConfigSchema, hookConfigSchemaV0 } from './hook-config-schema.ts';
 
-/** What makes the schema of a configuration in each format. */
+/** Functions that build the schema of a configuration in each format. */
 const HOOK_CONFIG_SCHEMAS: Readonly<Record<ConfigVersion, (scope: HookScope) => ConfigSchema>> = {
   v0: hookConfigSchemaV0,
   v1: hookConfigSchema,
@@ -76,6 +82,7 @@ export function schemaProblem(error: ErrorObject): string {
     .split('/')
     .filter((part) => part !== '' && !/^\d+$/.test(part))
     .join('.');
+  // Which parameters there are depends on the keyword.
   const params: Record<string, unknown> = error.params;
   switch (error.keyword) {
     case 'additionalProperties': {
@@ -101,10 +108,12 @@ export function schemaProblem(error: ErrorObject): string {
   }
 }
 
+/** `string or object` for a schema that accepts several types. */
 function typesOf(type: unknown): string {
   return Array.isArray(type) ? type.join(' or ') : String(type);
 }
 
+/** The type in the words of JSON. */
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;

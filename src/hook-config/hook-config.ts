@@ -1,3 +1,8 @@
+/**
+ * The configuration of a hook as the rest of the operator sees it: one type for all formats and all kinds of hooks,
+ * validated, with defaults filled in and durations in milliseconds. The binding kinds are declared here.
+ */
+
 import type { TokenBucketOptions } from '@addon-operator/concurrency/token-bucket';
 import type { AdmissionBinding } from './admission-binding.ts';
 import {
@@ -14,7 +19,6 @@ import type { KubernetesBindingSpec } from './kubernetes-binding.ts';
 /** The format of a configuration and of the binding contexts that go with it; v0 has no `configVersion`. */
 export type ConfigVersion = 'v0' | 'v1';
 
-/** The part that all bindings with a queue have. */
 interface InQueue {
   readonly name: string;
   readonly allowFailure: boolean;
@@ -81,7 +85,7 @@ export interface HookSettings {
   readonly retry?: RetryLimits;
 }
 
-/** What codes say about a run that did not succeed; all others say that it failed, and is retried. */
+/** The meaning of codes of a run that did not succeed; a run with any other code failed, and is retried. */
 export interface OutcomeCodes {
   /** Not yet time: the run is repeated after a while. */
   readonly temporary: readonly number[];

@@ -1,3 +1,8 @@
+/*
+ * A guess for a warning: files in a hooks directory that were probably meant to be hooks but are not executable. It is
+ * conservative, because a wrong warning is worse than none.
+ */
+
 /** A file in a directory of hooks. */
 export interface HooksFile {
   readonly path: string;
@@ -20,6 +25,7 @@ export function looksLikeHook({ path, text }: HooksFile, hooks: readonly HooksFi
   return text.startsWith('#!') || (ending !== '' && hooks.some((hook) => endingOf(hook.path) === ending));
 }
 
+/** Whether a hook names the file in a path, in quotes or in an import of Python. */
 function imports(text: string, path: string): boolean {
   const name = nameOf(path);
   const dot = name.lastIndexOf('.');
@@ -30,6 +36,7 @@ function imports(text: string, path: string): boolean {
   return new RegExp(`${named}|${quoted}|${ofPython}`).test(text);
 }
 
+/** Escapes a string for a regular expression. */
 function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 }

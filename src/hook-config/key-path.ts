@@ -1,3 +1,4 @@
+/** `.name`, `.["any string"]` or `[0]`; sticky, so that nothing between two steps is skipped. */
 const STEP = /\.([A-Za-z_][A-Za-z0-9_]*)|\.?\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]/gy;
 
 /**

@@ -1,3 +1,5 @@
+/** The kubernetes binding as `events/kubernetes` watches it, and the events and snapshots that it produces. */
+
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 
 export type WatchEventType = 'Added' | 'Modified' | 'Deleted';

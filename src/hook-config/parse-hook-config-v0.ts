@@ -1,3 +1,9 @@
+/**
+ * The old format, without `configVersion`: checks and conversion to the `HookConfig` of v1. Its kubernetes bindings have no
+ * Synchronization and always run in queue `main`. The contexts of such hooks keep their old form
+ * (`hooks/context-document.ts`).
+ */
+
 import { type BindingChecks, given, labelSelectorProblems, problemsOf } from './binding-checks.ts';
 import { type HookConfig, type KubernetesBinding, NO_BINDINGS } from './hook-config.ts';
 import { lifecycleOrders, type ValidParts } from './hook-config-document.ts';
@@ -16,6 +22,7 @@ interface RawSchedule {
   readonly allowFailure?: boolean;
 }
 
+/** An `onKubernetesEvent` item as it is written. */
 interface RawKubernetesEvent {
   readonly name?: string;
   readonly event?: readonly ('add' | 'update' | 'delete')[];
@@ -27,13 +34,14 @@ interface RawKubernetesEvent {
   readonly allowFailure?: boolean;
 }
 
+/** The old names of events. */
 const WATCH_EVENTS: Readonly<Record<'add' | 'update' | 'delete', WatchEventType>> = {
   add: 'Added',
   update: 'Modified',
   delete: 'Deleted',
 };
 
-/** What the schema cannot see, in the parts that it found valid. */
+/** Problems that the schema cannot detect, in the parts that it found valid. */
 export async function v0Problems(
   valid: ValidParts<RawConfigV0>,
   checks: BindingChecks,
@@ -76,10 +84,12 @@ export function configFromV0(raw: RawConfigV0): HookConfig {
   };
 }
 
+/** One binding with the names and defaults of v1. */
 function kubernetesBinding(item: RawKubernetesEvent, index: number): KubernetesBinding {
   const { kind, selector, namespaceSelector = {}, event = [], allowFailure = false } = item;
   const name = given(item.name) ?? 'onKubernetesEvent';
   const [objectName, jqFilter] = [given(item.objectName), given(item.jqFilter)];
+  // `any: true` wins over names.
   const namespaces = namespaceSelector.any === true ? [] : (namespaceSelector.matchNames ?? []);
   return {
     type: 'kubernetes',

@@ -1,3 +1,8 @@
+/**
+ * Format v1: the checks beyond the schema (`v1Problems`) and the conversion to `HookConfig` (`configFromV1`). The
+ * conversion runs only after schema and checks found nothing, so it does not validate again, and fills all defaults.
+ */
+
 import { admissionBinding, admissionProblems, type RawAdmission } from './admission-binding.ts';
 import {
   API_VERSION,
@@ -38,6 +43,7 @@ interface RawConfigV1 {
   readonly settings?: RawSettings;
 }
 
+/** `settings` as it is written; durations are Go durations. */
 interface RawSettings {
   readonly executionMinInterval?: string;
   readonly executionBurst?: number;
@@ -52,12 +58,14 @@ interface RawSettings {
   };
 }
 
+/** Fields of bindings with a queue, as they are written. */
 interface RawQueued extends SnapshotUser {
   readonly name?: string;
   readonly allowFailure?: boolean;
   readonly queue?: string | RawKeyedQueue;
 }
 
+/** The mapping form of `queue`. */
 interface RawKeyedQueue {
   readonly name: string;
   readonly key?: string;
@@ -68,6 +76,7 @@ interface RawSchedule extends RawQueued {
   readonly crontab: string;
 }
 
+/** A `kubernetes` item as it is written. */
 interface RawKubernetes extends RawQueued {
   readonly kind: string;
   readonly apiVersion?: string;
@@ -88,13 +97,15 @@ interface RawKubernetes extends RawQueued {
   };
 }
 
+/** The order matters: validating bindings come first in `HookConfig.admission`. */
 const { sections: ADMISSION_SECTIONS } = BINDING_KINDS.admission;
 const DEFAULT_PARALLEL = 4;
 /** Without a maximum, events that never stop would keep the hook from running. */
 const DEBOUNCE_MAX_FACTOR = 10;
+/** The default of `executeHookOnEvent`. */
 const ALL_EVENTS: readonly WatchEventType[] = ['Added', 'Modified', 'Deleted'];
 
-/** What the schema cannot see, in the parts that it found valid. */
+/** Problems that the schema cannot detect, in the parts that it found valid. */
 export async function v1Problems(
   valid: ValidParts<RawConfigV1>,
   checks: BindingChecks,
@@ -129,6 +140,7 @@ export async function v1Problems(
       report(
         type,
         index,
+        // Of two items with the same name the second one is reported.
         admissionProblems(type, item, { index, others: names.slice(0, position) }, snapshotSources),
       );
   }
@@ -147,6 +159,7 @@ export async function v1Problems(
   return problems;
 }
 
+/** A code cannot mean both "retry later" and "do not retry". */
 function ambiguousCodes(
   key: string,
   { temporary = [], permanent = [] }: Partial<OutcomeCodes> = {},
@@ -183,6 +196,7 @@ export function configFromV1(raw: RawConfigV1): HookConfig {
   };
 }
 
+/** Checks of one `kubernetes` item, without those that need its queue or its durations. */
 function* kubernetesProblems(item: RawKubernetes): Iterable<string> {
   if (item.apiVersion !== undefined && item.apiVersion !== '' && !API_VERSION.test(item.apiVersion))
     yield `apiVersion is invalid: '${item.apiVersion}', expected 'version' or 'group/version'`;
@@ -196,15 +210,18 @@ function* kubernetesProblems(item: RawKubernetes): Iterable<string> {
   yield* labelSelectorProblems(item.namespace?.labelSelector);
 }
 
+/** The name of the queue, in both forms that `queue` may have; undefined for the default. */
 function queueName({ queue }: RawQueued): string | undefined {
   return typeof queue === 'object' ? queue.name : given(queue);
 }
 
+/** The keys of a queue in mapping form; the path was checked by `queueProblems`. */
 function keyedQueue({ key = 'object', parallel = DEFAULT_PARALLEL }: RawKeyedQueue): KeyedQueue {
   if (key === 'object' || key === 'namespace') return { key: { type: key }, parallel };
   return { key: { type: 'path', steps: parseKeyPath(key) }, parallel };
 }
 
+/** @param keepsObjects whether events of the binding contain the object, which a key path needs */
 async function queueProblems({ queue }: RawQueued, keepsObjects: boolean): Promise<readonly string[]> {
   if (typeof queue !== 'object') return [];
   const { name, key = 'object' } = queue;
@@ -217,6 +234,7 @@ async function queueProblems({ queue }: RawQueued, keepsObjects: boolean): Promi
   ];
 }
 
+/** Both durations must be positive, and the maximum not shorter than the wait. */
 async function debounceProblems({ debounce }: RawKubernetes): Promise<readonly string[]> {
   if (debounce === undefined) return [];
   const { after, max } = debounce;
@@ -228,11 +246,13 @@ async function debounceProblems({ debounce }: RawKubernetes): Promise<readonly s
   return [`debounce.max is invalid: '${max}' is shorter than debounce.after, '${after}'`];
 }
 
+/** Both durations in milliseconds, with the default of the maximum. */
 function debounceOf({ after, max }: NonNullable<RawKubernetes['debounce']>): Debounce {
   const afterMs = durationMs(after);
   return { afterMs, maxMs: max === undefined ? DEBOUNCE_MAX_FACTOR * afterMs : durationMs(max) };
 }
 
+/** The fields that schedule and kubernetes bindings share, with defaults. */
 function queuedPart(item: RawQueued, kubernetes: readonly RawKubernetes[], defaultName: string) {
   const group = given(item.group);
   return {
@@ -245,6 +265,7 @@ function queuedPart(item: RawQueued, kubernetes: readonly RawKubernetes[], defau
   };
 }
 
+/** One kubernetes binding with all defaults. `executeHookOnEvent` wins over its old name `watchEvent`. */
 function kubernetesBinding(
   item: RawKubernetes,
   index: number,
@@ -276,12 +297,14 @@ function kubernetesBinding(
   };
 }
 
+/** A label selector makes the list of names void. */
 function namespaceSelector(namespace: NonNullable<RawKubernetes['namespace']>) {
   const { labelSelector, nameSelector } = namespace;
   if (labelSelector !== undefined) return { labelSelector };
   return nameSelector === undefined ? {} : { nameSelector: nameSelector.matchNames };
 }
 
+/** Settings with durations in milliseconds; a duration of zero means no limit, so the field is absent. */
 function hookSettings({
   executionMinInterval,
   executionBurst,
@@ -305,10 +328,12 @@ function hookSettings({
   };
 }
 
+/** Absent lists are empty. */
 function outcomeCodes({ temporary = [], permanent = [] }: Partial<OutcomeCodes>): OutcomeCodes {
   return { temporary, permanent };
 }
 
+/** The schema guarantees at least one limit. */
 function retryLimits({ max, within, onExhausted = 'fail' }: NonNullable<RawSettings['retry']>): RetryLimits {
   return {
     ...(max === undefined ? {} : { max }),

@@ -1,3 +1,9 @@
+/**
+ * From the output of `hook --config` to a validated `HookConfig`. `hooks/load-hooks.ts` and `batch-config.ts` call it once
+ * for each hook. The steps: parse YAML or JSON, detect the version, validate with the JSON schema, check what a schema
+ * cannot express, convert. All problems are collected into one HOOK_CONFIG_INVALID, so that an author sees them together.
+ */
+
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import type { ErrorObject } from 'ajv';
 import type { BindingChecks } from './binding-checks.ts';
@@ -30,6 +36,7 @@ export class HookConfigParser {
     const errors = validate(document) ? [] : (validate.errors ?? []);
     const problems = [
       ...errors.map((error) => `${schemaProblem(error)}${hint(error, version, scope)}`),
+      // Parts that the schema accepts are checked even if others are broken.
       ...(version === 'v0'
         ? await v0Problems(new ValidParts(document, errors), this.#checks)
         : await v1Problems(new ValidParts(document, errors), this.#checks)),

@@ -53,7 +53,7 @@ export function isNamedGlobalBatch(path: string): boolean {
 }
 
 /**
- * What programs of the SDK read from their environment besides the files. They log nothing at all below a level of their own,
+ * Variables that programs of the SDK read in addition to the files. They log nothing at all below a level of their own,
  * panics included: these have to be seen.
  */
 export function batchEnvironment(
@@ -115,7 +115,7 @@ export function hooksOfBatch(
   ];
 }
 
-/** What such a program reports about itself on stdout, as a sentence; undefined for any other record. */
+/** The failure that such a program reports on stdout, as a sentence; undefined for any other record. */
 export function failureInRecord(record: Readonly<Record<string, unknown>>): string | undefined {
   const { msg } = record;
   if (msg === 'panic recover') {
@@ -127,7 +127,7 @@ export function failureInRecord(record: Readonly<Record<string, unknown>>): stri
   return undefined;
 }
 
-/** What is left of the output of `hook config` without log records, and the failure that one of them reports. */
+/** The output of `hook config` without log records, and the failure that one of them reports. */
 export function configOutput(stdout: string): {
   readonly text: string;
   readonly failure: string | undefined;
@@ -154,7 +154,7 @@ export function messageInStderr(stderr: string): string | undefined {
   return lastObject(stderr, (value) => (typeof value['message'] === 'string' ? value['message'] : undefined));
 }
 
-/** What the check of settings says. */
+/** The result of a settings check. */
 export interface SettingsVerdict {
   readonly isValid: boolean;
   readonly message: string;

@@ -1,3 +1,9 @@
+/**
+ * Builds the binding contexts of a run from the reasons that wait in the queue. Snapshots are read here, when the run
+ * starts, so a hook always sees the newest state, and all contexts of a run see the same one. Adjacent reasons of one
+ * group become one context. `context-document.ts` writes the result as JSON.
+ */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { SpanAttributes } from '@addon-operator/base/trace';
 import type { DeployBinding, DeployFacts } from '@addon-operator/sdk';
@@ -98,6 +104,7 @@ function* contextsOf(
 
 /** The snapshots that the context of a reason holds. */
 function snapshotsOf(reason: RunReason, kubernetes: readonly KubernetesBinding[]): readonly number[] {
+  // Watches start after `onStartup`, so there are no snapshots yet.
   if (typeof reason.binding === 'string')
     return reason.binding === 'onStartup' ? [] : kubernetes.map(({ index }) => index);
   const { snapshotsFrom } = reason.binding;

@@ -1,3 +1,5 @@
+/** Runs the settings check of a batch file, before the operator takes over a section of the ConfigMap. */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { failureReason } from '@addon-operator/process/process-failure';
@@ -63,6 +65,7 @@ export async function checkSettings(
       signal,
     );
     output.end();
+    // An exit code other than 0 may be a verdict; a signal or a timeout never is.
     const isDone = outcome.type === 'exited' && reported === undefined;
     if (isDone && outcome.exitCode === 0) return ACCEPTED;
     const verdict = isDone ? verdictInStderr(stderr) : undefined;

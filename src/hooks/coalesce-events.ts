@@ -1,9 +1,14 @@
+/**
+ * Reduces waiting events of one object to what a hook needs to know its last state, for bindings with `coalesce: object`.
+ * It is pure; queues and hook runs call it.
+ */
+
 import type { KubernetesBinding } from '../hook-config/hook-config.ts';
 import type { RunReason } from './binding-context.ts';
 
 type EventReason = Extract<RunReason, { type: 'event' }>;
 
-/** What becomes of an event when a newer one of the same object comes. */
+/** Which of two events of the same object are kept. */
 type Kept = 'newer' | 'both' | 'none' | { readonly as: EventReason };
 
 /**

@@ -1,3 +1,9 @@
+/**
+ * Serializes binding contexts, bounded in size and without blocking the event loop. `hook-runs/hook-inputs.ts` calls
+ * `writeContexts`. A short document is returned as a string, a long one as a stream that is produced while it is read.
+ * Contexts beyond the limits are not written; `covered` says how many reasons were, and the others wait for the next run.
+ */
+
 import { setImmediate } from 'node:timers/promises';
 import { stringifyJson } from '@addon-operator/json';
 
@@ -11,7 +17,7 @@ export interface NumberedContext {
 }
 
 export interface ContextLimits {
-  /** What does not fit goes into the next run; the first context is always part of the document. */
+  /** Contexts that do not fit go into the next run; the first context is always part of the document. */
   readonly maxBytes: number;
   readonly maxContexts: number;
 }
@@ -29,7 +35,7 @@ export interface WrittenContexts {
 const SHORT_BYTES = 256 * 1024;
 /** Pieces are written from this size on. */
 const PIECE_BYTES = 64 * 1024;
-/** What is around the contexts of a document. */
+/** The brackets around the contexts of a document. */
 const BRACKET_BYTES = '[]'.length;
 /** So much JSON is made in one turn of the event loop. */
 const BYTES_A_TURN = 512 * 1024;
@@ -64,6 +70,7 @@ export async function contextText(document: ContextDocument): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
+/** The pieces that were read to find out the length, then the rest. */
 async function* followedBy(
   start: readonly Buffer[],
   rest: AsyncGenerator<Buffer, void>,
@@ -72,6 +79,7 @@ async function* followedBy(
   yield* rest;
 }
 
+/** Writes a list of contexts piece by piece, within the limits. Read once. */
 class ContextWriter {
   readonly #contexts: Iterable<NumberedContext>;
   readonly #limits: ContextLimits;
@@ -119,6 +127,7 @@ class ContextWriter {
     yield Buffer.from(count === 0 ? '[]' : ']');
   }
 
+  /** The first context is written whatever its size: otherwise a large one would never reach the hook. */
   async *#whole(before: Buffer, parts: Iterable<Buffer>): AsyncGenerator<Buffer, void> {
     yield before;
     for (const part of parts) {
@@ -128,6 +137,7 @@ class ContextWriter {
     }
   }
 
+  /** Collects a further context; undefined if it exceeds the limit, and then nothing of it is written. */
   async #ifFitting(before: Buffer, parts: Iterable<Buffer>): Promise<readonly Buffer[] | undefined> {
     const fitting = [before];
     let bytes = this.#bytes + before.length;
@@ -141,6 +151,7 @@ class ContextWriter {
     return fitting;
   }
 
+  /** Gives way to other work after each half MiB. */
   async #note({ length }: Buffer): Promise<void> {
     this.#bytesThisTurn += length;
     if (this.#bytesThisTurn < BYTES_A_TURN) return;

@@ -70,12 +70,12 @@ export class EventBacklog {
     this.#holders.delete(holder);
   }
 
-  /** What the events take, about. */
+  /** Approximate memory of the waiting events, in bytes. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** What the events of one list take, about. */
+  /** Approximate memory of the events of one list, in bytes. */
   bytesOf(events: readonly KubernetesEvent[]): number {
     let bytes = 0;
     for (const event of events) bytes += this.#factsOf(event).bytes;
@@ -168,7 +168,7 @@ function heapBytes(value: unknown): number {
 }
 
 /**
- * What of an event the context of a hook will hold: nothing of the object for a group, whose snapshots say all, and its
+ * The part of an event that the context of a hook contains: nothing of the object for a group, which gets snapshots, and its
  * names for a hook of the old format. The rest of the object need not be kept while the event waits.
  */
 export function reduceEvent(

@@ -1,3 +1,8 @@
+/**
+ * Finds the files that are hooks, and decides how each is run, by name, mode and content. No file is executed. Files that
+ * look like hooks but are none are logged with advice.
+ */
+
 import { closeSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
@@ -20,6 +25,7 @@ export interface HookFile {
 type FoundFile = Omit<HookFile, 'name' | 'isNamedBatch'>;
 
 const HTTP_EXTENSION = '.http.yaml';
+/** Data files, never hooks, even if they are executable. */
 const SKIPPED_EXTENSIONS = ['.yaml', '.json', '.md', '.txt'];
 const EXEC_BITS = 0o111;
 
@@ -69,6 +75,7 @@ export async function findHooks(
   for (const path of named)
     if (!found.some((file) => file.path === path && file.transport === 'executable'))
       log.warn({ path }, 'batchHooks in module.yaml names a file that is no executable hook');
+  // A script with several hooks cannot be recognized by its content, so its name or module.yaml says it.
   const isNamed = (path: string): boolean =>
     owner.type === 'global' ? isNamedGlobalBatch(path) : named.has(path);
   return found
@@ -93,6 +100,7 @@ function isDirectory(path: string): boolean {
   }
 }
 
+/** Collects hooks and unused files, depth first. */
 async function walk(
   directory: string,
   isSkippedDirectory: (path: string) => boolean,
@@ -147,6 +155,7 @@ function reportUnused(unused: readonly string[], found: readonly FoundFile[], lo
     );
 }
 
+/** Enough to see whether a file imports another one. */
 const BEGINNING_BYTES = 64 * 1024;
 
 /** Empty for what is no file, or cannot be read. */

@@ -1,7 +1,13 @@
+/**
+ * Logs the output of hooks. Lines that form a JSON object become structured records, all others are logged as text. Objects
+ * may span lines, so lines are held back while they can still be part of one.
+ */
+
 import type { Logger } from '@addon-operator/base/log';
 import { isObject } from '@addon-operator/json';
 import type { OutputStream } from '@addon-operator/process/process-runner';
 
+/** Longer lines are cut, so that one line cannot fill the log. */
 const MAX_LINE_CHARACTERS = 10_000;
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 export type OutputLevel = (typeof LEVELS)[number];
@@ -36,6 +42,7 @@ export function createHookOutputLog(log: Logger, onRecord: OnRecord = () => unde
   };
 }
 
+/** Each stream has its own joiner, since their lines interleave. */
 function joinerFor(log: Logger, output: OutputStream, onRecord: OnRecord): JsonLineJoiner {
   const streamLog = log.child({ output });
   return new JsonLineJoiner({
@@ -47,6 +54,7 @@ function joinerFor(log: Logger, output: OutputStream, onRecord: OnRecord): JsonL
   });
 }
 
+/** Logs a JSON object of a hook; large ones as one cut field. */
 function logRecord(log: Logger, record: Record<string, unknown>): void {
   const { level, msg, time: _time, ...rest } = record;
   const fields: Record<string, unknown> = { proxyJsonLog: true };

@@ -1,3 +1,5 @@
+/** A loaded hook, and small pure functions on it: names, owners, order, labels. */
+
 import { type HookConfig, type KubernetesBinding, queuedBindings } from '../hook-config/hook-config.ts';
 import type { BindingLabels } from '../metrics/operator-metrics.ts';
 import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
@@ -11,13 +13,13 @@ export type HookOwner =
 /** How a hook is run: as a process of its own, by a thread in the process of the in-process hooks, or by a server. */
 export type HookTransport = 'executable' | 'in-process' | 'http';
 
-/** What a file that holds several hooks is called for. */
+/** The part of a batch file (a file with several hooks) that a hook is. */
 export type BatchPart =
   /** One of its hooks, by its position in the configuration as it was last read. */
   | {
       readonly type: 'hook';
       readonly index: number;
-      /** What the file was then; absent where that is not looked at. */
+      /** The mark of the file at that time; absent where it is not checked. */
       readonly mark?: string;
     }
   /** Whether the module is ready. */
@@ -39,7 +41,7 @@ export interface Hook {
   readonly batch?: BatchPart;
 }
 
-/** What an executable is called with for a run. */
+/** The arguments of an executable for a run. */
 export function argumentsOf({ batch }: Pick<Hook, 'batch'>): readonly string[] {
   switch (batch?.type) {
     case undefined:

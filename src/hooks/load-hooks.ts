@@ -1,3 +1,10 @@
+/**
+ * Finds the hooks below a directory and reads the configuration of each. `modules/module-hooks.ts` and
+ * `hook-runs/load-global-hooks.ts` call it at the start and after changes of files. Executables are started with
+ * `--config`, scripts are loaded in a thread, HTTP hooks are read from their file. A hook without a valid configuration is
+ * HOOK_CONFIG_INVALID, which stops the load unless the caller collects such errors.
+ */
+
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
@@ -33,6 +40,7 @@ interface HookLoaderOptions {
   readonly timeoutMs: number;
 }
 
+/** A larger output of `--config` is an error; messages show the beginning of it. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 const MAX_SHOWN_CHARACTERS = 4_096;
 const GRACE_MS = 1_000;
@@ -96,6 +104,7 @@ export class HookLoader {
     }
   }
 
+  /** Tries `--config` first: a file that refuses it may be a batch file. */
   async #loadExecutable(file: HookFile, owner: HookOwner, signal: AbortSignal): Promise<readonly Hook[]> {
     // A script that does not look at its arguments would do its work for `hook config`.
     const mayBeBatch = file.isNamedBatch === true || isElf(file.path);
@@ -117,6 +126,7 @@ export class HookLoader {
     signal: AbortSignal,
   ): Promise<readonly Hook[]> {
     const env = batchEnvironment(owner, 'error');
+    // Before the call: a file that is replaced during the call must not pass for the one that responded.
     const mark = fileMark(file.path);
     const result = await this.#request(file, BATCH_CONFIG, env, signal);
     const command = BATCH_CONFIG.join(' ');
@@ -160,6 +170,7 @@ export class HookLoader {
     }
   }
 
+  /** Starts the file with the given arguments and waits for its end. @throws OperatorError HOOK_CONFIG_INVALID */
   async #request(
     file: HookFile,
     args: readonly string[],

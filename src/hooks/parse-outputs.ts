@@ -1,3 +1,9 @@
+/**
+ * Parses the output files of a hook before any effect of the run: values patches, operations on objects, metrics, webhook
+ * responses. It is all or nothing, so a mistake in one file cannot leave half a run applied. The parsers are generators:
+ * `hook-runs/` runs their steps between other work, because outputs may have many MB.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { finish, type Steps } from '@addon-operator/concurrency/steps';
@@ -16,7 +22,7 @@ import {
   parseConversionResponse,
 } from './webhook-responses.ts';
 
-/** What a hook wants done, understood but not yet applied. */
+/** The parsed outputs of a hook, not yet applied. */
 export interface ParsedOutputs {
   readonly patches: HookPatches;
   /** Flags of modules that a global hook sets. */

@@ -1,3 +1,5 @@
+/** Virtual environments of Python hooks: where they are, whether they can be used, and the command that uses them. */
+
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 
@@ -19,7 +21,7 @@ export interface PythonVenv {
 export interface HookCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** Beside the environment of all hooks. */
+  /** Added to the environment of all hooks. */
   readonly env: Readonly<Record<string, string>>;
 }
 

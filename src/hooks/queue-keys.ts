@@ -1,3 +1,5 @@
+/** Derives the queue of a run, and its key in a keyed queue, from the reason of the run. */
+
 import { valueAtPath } from '@addon-operator/json';
 import type { QueueKey } from '../hook-config/hook-config.ts';
 import type { KubernetesEvent } from '../hook-config/kubernetes-binding.ts';

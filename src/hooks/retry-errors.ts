@@ -1,3 +1,9 @@
+/**
+ * Outcomes of a run other than success and failure: temporary (repeat after a time that the hook names) and permanent (do
+ * not repeat). Executables report them with exit codes and a file, HTTP hooks with status codes and `Retry-After`, scripts
+ * by throwing errors of the SDK.
+ */
+
 import { type ErrorFacts, hasCode, OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
@@ -9,7 +15,7 @@ const MIN_AFTER_MS = 1_000;
 const MAX_AFTER_MS = 60 * 60_000;
 const SECONDS = /^\d{1,9}$/;
 
-/** What a hook says about a run that is not done yet. */
+/** The retry time and reason of a run that is not done yet. */
 export interface NotYet {
   /** Undefined where it names no time. */
   readonly afterMs: number | undefined;

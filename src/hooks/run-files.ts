@@ -1,3 +1,9 @@
+/**
+ * The files of one run: inputs that the daemon writes, outputs that it reads. They are in a private directory that is
+ * created before the run and removed after it. Hooks are not trusted with them: outputs are opened without following
+ * links, sizes are bounded, and replaced files are detected.
+ */
+
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import {
@@ -47,7 +53,7 @@ export interface RunFiles {
    */
   assertInPlace(): void;
   /**
-   * What the hook wrote about when to repeat the run; empty for nothing, and for hooks that are not given the file.
+   * The content of the retry file; empty if the hook wrote nothing, and for hooks that are not given the file.
    *
    * @throws OperatorError HOOK_OUTPUT_INVALID when it is no regular file or too large
    */
@@ -65,14 +71,16 @@ export interface RunFiles {
 }
 
 const DIRECTORY_PREFIX = 'run-';
-/** What a daemon has left, by the number of its process. */
+/** Names of directories that a daemon left behind, with the pid of its process. */
 const SWEPT = new RegExp(`^(?:${DIRECTORY_PREFIX}|${SPARE_PREFIX}|${CHANNEL_PREFIX})(\\d+)-`);
 const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
+/** Variables and file names of inputs. */
 const INPUTS = {
   bindingContext: ['BINDING_CONTEXT_PATH', 'binding-context.json'],
   values: ['VALUES_PATH', 'values.json'],
   configValues: ['CONFIG_VALUES_PATH', 'config-values.json'],
 } as const;
+/** Variables and file names of outputs. */
 const OUTPUTS = {
   configValuesPatch: ['CONFIG_VALUES_JSON_PATCH_PATH', 'config-values.json-patch'],
   valuesPatch: ['VALUES_JSON_PATCH_PATH', 'values.json-patch'],
@@ -111,7 +119,7 @@ export function createRunFiles(
 ): RunFiles {
   const directory = join(tmpDir, `${DIRECTORY_PREFIX}${process.pid}-${sanitize(label)}-${randomUUID()}`);
   const env: Record<string, string> = {};
-  /** What the outputs were when they were read, by name. */
+  /** State of the output files when they were read, by name. */
   const found = new Map<string, Stats>();
   let made: MadeDirectory | undefined;
   try {
@@ -217,7 +225,7 @@ function writeInput({ open: opened }: MadeDirectory, name: string, directory: st
   if (written < Buffer.byteLength(text)) writeFrom(descriptor, Buffer.from(text), written);
 }
 
-/** What a write took only a part of, such as 2 GB. */
+/** Continues a write that was only partly done, as for more than 2 GB. */
 function writeFrom(descriptor: number, bytes: Buffer, from: number): void {
   for (let written = from; written < bytes.length; )
     written += writeSync(descriptor, bytes, written, bytes.length - written, written);
@@ -307,6 +315,7 @@ export function sweepRunFiles(tmpDir: string): number {
   return removed;
 }
 
+/** A process of another user is alive too: the signal is refused with EPERM. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -316,6 +325,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Names of hooks contain slashes and dots; directory names must not. */
 function sanitize(label: string): string {
   return label.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 64);
 }

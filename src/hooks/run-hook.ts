@@ -1,3 +1,10 @@
+/**
+ * Runs executable hooks. `hook-runs/hook-execution.ts` calls `run` with binding contexts and values as JSON; the runner
+ * writes them to files, starts the process through the launcher, streams its output to the log, and returns the contents
+ * of the output files. Nothing is applied here: parsing is in `parse-outputs.ts`, effects are in `hook-runs/`. A failed
+ * run throws HOOK_FAILED, HOOK_TIMEOUT, HOOK_TEMPORARY or HOOK_PERMANENT, and its outputs are dropped.
+ */
+
 import { type ErrorFacts, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { warnOfEscaped } from '@addon-operator/process/escaped-processes';
@@ -23,7 +30,7 @@ export interface HookRunnerOptions {
   readonly timeoutMs: number | undefined;
   /** Between TERM and KILL, in milliseconds. */
   readonly graceMs: number;
-  /** What a hook prints beyond this many bytes is not logged; undefined = no limit. */
+  /** Output beyond this many bytes is not logged; undefined = no limit. */
   readonly maxOutputBytes: number | undefined;
   /** Called with the number of processes that had left the group of a run and were ended with it. */
   readonly onEscaped: (hook: Hook, count: number) => void;
@@ -43,13 +50,13 @@ export interface HookRunResult {
 export interface HookExit {
   /** Of an executable that ended by itself. */
   readonly exitCode?: number;
-  /** What ended it, such as `SIGKILL`. */
+  /** The signal that ended it, such as `SIGKILL`. */
   readonly signal?: string;
   /** Absent where the platform gives no figures. */
   readonly usage?: ResourceUsage;
 }
 
-/** What an executable reads. */
+/** The input of an executable. */
 export interface HookFileInputs extends Omit<HookRunContents, 'bindingContext'> {
   readonly bindingContext: ContextDocument;
   /** Called with the pid of a hook that is a process of its own, unless it ends at once. */
@@ -60,7 +67,7 @@ export interface HookFileInputs extends Omit<HookRunContents, 'bindingContext'> 
   readonly isAwaited?: boolean;
 }
 
-/** What a hook is run with, on any transport. */
+/** The input of a hook run, on any transport. */
 export interface HookRunInputs extends HookFileInputs {
   /** Stays the same while the same piece of work is repeated because it failed; no other work ever has it. */
   readonly idempotencyKey: string;
@@ -123,6 +130,7 @@ export class HookRunner implements HookRuns, Disposable {
       clearRest();
     };
     try {
+      // Long contexts are streamed into the file, so they never exist as one string.
       if (!isShort) await files.writeContexts(bindingContext, signal);
       const result = await runner.run(
         {
@@ -193,7 +201,7 @@ function inNameOf<T>(hook: Hook, read: () => T): T {
   }
 }
 
-/** What the hook says about a run that it could not finish yet. The exit code counts, whatever the file is. */
+/** The retry time and reason that the hook wrote. An unusable file does not change the outcome: the exit code decides. */
 function notYetOf(files: RunFiles, log: Logger): Partial<NotYet> {
   try {
     return parseRetryFile(files.readRetry());

@@ -1,3 +1,8 @@
+/**
+ * A pool of directories for runs, because creating and removing files dominates the time of short hooks. A directory is
+ * only reused if the hook left it exactly as it was made; otherwise it is removed.
+ */
+
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,

@@ -1,3 +1,5 @@
+/** Prepares `--tmp-dir` at the start. */
+
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';

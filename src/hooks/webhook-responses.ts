@@ -1,3 +1,5 @@
+/** Parses what hooks respond to admission and conversion requests. Messages never quote the response: it may hold secrets. */
+
 import { isObject, parseSecretJson } from '@addon-operator/json';
 import { splitJsonStream } from '@addon-operator/json/json-stream';
 
@@ -11,6 +13,7 @@ export interface AdmissionResponse {
   readonly patch: string;
 }
 
+/** Strict: `Buffer.from` ignores characters that are not base64. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const OPERATIONS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
 
@@ -55,6 +58,7 @@ function checkPatch(patch: string): void {
   }
 }
 
+/** Why the API server could not apply an operation; undefined if it could. */
 function operationProblem(operation: unknown): string | undefined {
   if (!isObject(operation)) return 'is not an object';
   const { op, path, from } = operation;

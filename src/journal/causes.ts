@@ -1,3 +1,8 @@
+/**
+ * Derives the cause of a run from times, tasks and queues. Tasks carry no reference to the run that queued them, so the
+ * cause is computed when it is read, among the runs of the same event.
+ */
+
 import type { JournalRun } from './run.ts';
 
 /** Between the end of an attempt and the arrival of the tasks that follow it. */

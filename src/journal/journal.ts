@@ -1,3 +1,10 @@
+/**
+ * The history of runs in memory: what ran when, why, with what result and output. `operator/task-pipeline.ts` and
+ * `hook-runs/record-runs.ts` record (`begin`, `print`, `end`); the API, `explain` and the page read (`list`, `details`,
+ * `changedSince`). It also carries the trace spans of runs in progress. Memory is bounded by count and by characters; a
+ * restart empties it. Recording must never fail a run, so nothing here throws or waits.
+ */
+
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
 import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import { traceIdOf } from '@addon-operator/base/trace-id';
@@ -19,7 +26,7 @@ import type {
 export interface JournalOptions {
   readonly clock: Clock;
   /** Masks secrets in errors and outputs before they are kept; default: nothing is masked. */
-  readonly redact?: (text: string) => string;
+  readonly redact?: (message: string) => string;
   /** Different after each start of the operator; default empty. */
   readonly bootId?: string;
   /** Default 2,000 runs, 4 Mi characters of runs, 8 Mi characters of outputs. */
@@ -38,7 +45,7 @@ const LIMITS: JournalLimits = {
   outputCharacters: 8 * 1024 * 1024,
 };
 const MAX_ERROR_CHARACTERS = 4_096;
-/** What a run costs besides its texts, as measured, and a phase. */
+/** Measured memory of a run without its strings, and of a phase. */
 const RUN_SIZE = 800;
 const PHASE_SIZE = 80;
 const MAX_PHASES = 50;
@@ -50,11 +57,11 @@ const NO_OUTPUT = { head: '', tail: '', cut: 0 };
 
 /**
  * The last runs, in a ring: the oldest one goes when there are too many, or they need too much memory. Recording costs a
- * few object writes; views are made when they are read. A run that goes on is never dropped.
+ * few object writes; views are made when they are read. A run in progress is never dropped.
  */
 export class Journal {
   readonly #clock: Clock;
-  readonly #redact: (text: string) => string;
+  readonly #redact: (message: string) => string;
   readonly #bootId: string;
   readonly #limits: JournalLimits;
   /** By id, the oldest first. */
@@ -74,7 +81,7 @@ export class Journal {
   /** The highest revision of a run that was dropped. */
   #forgotten = 0;
 
-  constructor({ clock, redact = (text) => text, bootId = '', limits = {} }: JournalOptions) {
+  constructor({ clock, redact = (message) => message, bootId = '', limits = {} }: JournalOptions) {
     this.#clock = clock;
     this.#redact = redact;
     this.#bootId = bootId;
@@ -114,7 +121,7 @@ export class Journal {
     return run.traceId;
   }
 
-  /** Has phases of a run become children of a span, which ends with the run. */
+  /** Makes the phases of a run children of a span, which ends with the run. */
   trace(run: JournalRun, span: Span): void {
     run.spans = { run: span, phase: undefined };
   }
@@ -139,6 +146,7 @@ export class Journal {
     this.#sizes.runs += PHASE_SIZE;
   }
 
+  /** Adds what is known after a hook run: exit code, resource usage, contexts, numbers of operations. */
   noteHook(run: JournalRun, facts: HookFacts): void {
     this.#sizes.runs += facts.command.length - (run.hookFacts?.command.length ?? 0);
     run.hookFacts = facts;
@@ -146,10 +154,10 @@ export class Journal {
 
   /** Keeps a line that a hook has printed. */
   print(run: JournalRun, line: string): void {
-    const text = this.#redact(line);
+    const message = this.#redact(line);
     run.output ??= new OutputBuffer();
-    run.output.push(text);
-    for (const follower of this.#followers) follower(String(run.id), text);
+    run.output.push(message);
+    for (const follower of this.#followers) follower(String(run.id), message);
   }
 
   /** Calls back with each line that a hook prints, secrets masked, until the returned function is called. */
@@ -158,15 +166,16 @@ export class Journal {
     return () => void this.#followers.delete(follower);
   }
 
+  /** Records the end of a run; only the first call counts. Frees memory if the limits are exceeded. */
   end(run: JournalRun, { result, error, code }: RunEnd): void {
     if (run.endedMs !== undefined) return;
     run.endedMs = this.#clock.steadyMs();
     endSpans(run, { result, ...(error !== undefined && { error }), code });
     if (error === undefined) run.end = { result };
     else {
-      const text = shortened(this.#redact(error));
-      run.end = { result, error: text, code };
-      this.#sizes.runs += text.length;
+      const message = shortened(this.#redact(error));
+      run.end = { result, error: message, code };
+      this.#sizes.runs += message.length;
     }
     if (this.#attempts.get(run.queue) === run) this.#attempts.delete(run.queue);
     if (run.output !== undefined) this.#keepOutput(run, run.output);
@@ -223,7 +232,7 @@ export class Journal {
 
   /** Runs that began or ended since, the oldest first; `isComplete` if none of them was dropped in the meantime. */
   changedSince(revision: number): { readonly runs: readonly RunView[]; readonly isComplete: boolean } {
-    // Runs that go on are kept, however old their change is.
+    // Runs in progress are kept, however old their change is.
     const oldest = this.#revision - this.#changes.length;
     const ids = [...new Set(this.#changes.slice(Math.max(0, revision - oldest)))].sort((a, b) => a - b);
     const runs = ids.flatMap((id) => this.#runs.get(id) ?? []).map((run) => this.#view(run));
@@ -244,6 +253,7 @@ export class Journal {
     if (this.#changes.length > 2 * kept) this.#changes = this.#changes.slice(-kept);
   }
 
+  /** Results of modules are kept apart, so the list of modules shows them after runs were dropped. */
   #noteModuleRun(run: JournalRun): void {
     const { type, module } = run;
     const last = type === 'ModuleRun' ? lastRunOf(run) : null;
@@ -268,6 +278,7 @@ export class Journal {
     this.#lastId += 1;
     const startedMs = this.#clock.steadyMs();
     const { eventId, eventMs = startedMs } = start;
+    // Retries after a long back-off would stretch the trace of the event over hours.
     const ownKey = startedMs - eventMs > TRACE_MS ? `${eventId}/${this.#lastId}` : eventId;
     const attempt = parent === undefined ? undefined : this.#runs.get(parent);
     const run: JournalRun = {
@@ -292,6 +303,7 @@ export class Journal {
     return run;
   }
 
+  /** Drops the outputs of the oldest runs first; the runs themselves stay. */
   #keepOutput(run: JournalRun, output: OutputBuffer): void {
     this.#withOutput.add(run);
     this.#sizes.outputs += output.kept;
@@ -307,16 +319,18 @@ export class Journal {
     run.output = undefined;
   }
 
+  /** Drops the oldest runs that have ended. */
   #shorten(): void {
     for (const run of this.#runs.values()) {
       const { runs, runCharacters } = this.#limits;
+      // A map iterates in the order of insertion, so the oldest run comes first.
       if (this.#runs.size <= runs && this.#sizes.runs <= runCharacters) return;
       if (run.endedMs === undefined) continue;
       this.#runs.delete(run.id);
       this.#forgotten = Math.max(this.#forgotten, run.revision);
       this.#dropOutput(run);
-      const texts = (run.end?.error?.length ?? 0) + (run.hookFacts?.command.length ?? 0);
-      this.#sizes.runs -= RUN_SIZE + texts + run.phases.length * PHASE_SIZE;
+      const characters = (run.end?.error?.length ?? 0) + (run.hookFacts?.command.length ?? 0);
+      this.#sizes.runs -= RUN_SIZE + characters + run.phases.length * PHASE_SIZE;
     }
   }
 
@@ -383,7 +397,7 @@ function phasesOf({ phases }: JournalRun, endMs: number): RunView['phases'] {
   }));
 }
 
-/** What led to a run, the first one first. */
+/** The runs that led to a run, the first one first. */
 function chainTo(
   run: JournalRun,
   causes: ReadonlyMap<JournalRun, JournalRun | undefined>,
@@ -404,8 +418,8 @@ function matches(run: JournalRun, { module, hook, queue, result, event }: Omit<R
 }
 
 /** Programs print the reason for their failure last, and what they were about first. */
-function shortened(text: string): string {
-  if (text.length <= MAX_ERROR_CHARACTERS) return text;
+function shortened(message: string): string {
+  if (message.length <= MAX_ERROR_CHARACTERS) return message;
   const half = MAX_ERROR_CHARACTERS / 2;
-  return `${text.slice(0, half - 1)}…${text.slice(-half)}`;
+  return `${message.slice(0, half - 1)}…${message.slice(-half)}`;
 }

@@ -1,10 +1,12 @@
+/** Bounded output of one run: beginning and end are kept, because the reason of a failure is mostly in one of them. */
+
 const HEAD_CHARACTERS = 16 * 1024;
 const TAIL_CHARACTERS = 48 * 1024;
 
 /** The beginning and the end of what a hook printed. */
 export interface OutputParts {
   readonly head: string;
-  /** What follows `head`, or what follows the gap behind it. */
+  /** The output that follows `head`, or follows the gap behind it. */
   readonly tail: string;
   /** Characters between them that were not kept. */
   readonly cut: number;
@@ -26,13 +28,13 @@ export class OutputBuffer {
     return this.#total;
   }
 
-  /** What is kept, in characters. */
+  /** The kept output, in characters. */
   get kept(): number {
     return this.#head.length + this.#tailLength;
   }
 
-  push(text: string): void {
-    const line = `${text}\n`;
+  push(content: string): void {
+    const line = `${content}\n`;
     this.#total += line.length;
     if (!this.#isHeadFull && this.#head.length + line.length <= HEAD_CHARACTERS) {
       this.#head += line;

@@ -1,3 +1,5 @@
+/** The types in which the API and `explain` show runs. Their fields are described in `server/api/run-schemas.ts`. */
+
 import type { OutputParts } from './output-buffer.ts';
 import type { RunResult } from './run.ts';
 
@@ -29,14 +31,14 @@ export interface RunView {
   readonly endedAt: string | null;
   /** From `queuedAt` to `startedAt`. */
   readonly waitMs: number;
-  /** Until now for a run that goes on. */
+  /** Until now for a run in progress. */
   readonly durationMs: number;
   readonly result: RunResult | 'running';
   readonly error: string;
   readonly code: string;
   /** Of an executable that ended by itself. */
   readonly exitCode: number | null;
-  /** What killed it, such as `SIGKILL`. */
+  /** The signal that killed it, such as `SIGKILL`. */
   readonly signal: string;
   readonly cpuMs: number | null;
   readonly maxRssBytes: number | null;
@@ -57,7 +59,7 @@ export interface RunDetails extends RunView {
   readonly cause: readonly RunView[];
   /** Its further attempts, the runs it started and the runs they led to, in order. */
   readonly effects: readonly RunEffect[];
-  /** What the hook printed. */
+  /** The output of the hook. */
   readonly output: OutputParts;
 }
 

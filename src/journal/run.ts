@@ -1,3 +1,5 @@
+/** The record of one run inside the journal, and the facts that callers pass in at its beginning and end. */
+
 import type { Span } from '@addon-operator/base/trace';
 import type { OutputBuffer } from './output-buffer.ts';
 
@@ -7,7 +9,7 @@ import type { OutputBuffer } from './output-buffer.ts';
  */
 export type RunResult = 'success' | 'failed' | 'repeat' | 'skipped' | 'aborted';
 
-/** What is known when a run begins. Strings are empty where there is nothing. */
+/** The facts that are known when a run begins. Strings are empty where there is nothing. */
 export interface RunStart {
   readonly queue: string;
   /** Of the task in its queue; empty for a run that no task requested, such as one for an admission request. */
@@ -29,7 +31,7 @@ export interface RunStart {
   readonly queuedMs: number;
 }
 
-/** What the run of a hook was given, used and wrote, and how its process ended. */
+/** Input, resource usage and output of a hook run, and how its process ended. */
 export interface HookFacts {
   /** Names of the bindings it is for. */
   readonly bindings: readonly string[];
@@ -60,7 +62,7 @@ export interface JournalRun extends RunStart {
   readonly startedMs: number;
   /** On the wall clock. */
   readonly startedAtMs: number;
-  /** What names the trace of which it is part, besides the start of the operator. */
+  /** The key of its trace, unique within one start of the operator. */
   readonly traceKey: string;
   /** Made of the key when it is first needed. */
   traceId: string | undefined;

@@ -1,3 +1,5 @@
+/** Parses the identity of a leader, `<pod>.<IP with dashes>.<namespace>.pod`. */
+
 import { isIP } from 'node:net';
 
 const HOLDER = /^(?<pod>.*)\.(?<address>[\da-fA-F-]+)\.[^.]+\.pod$/;

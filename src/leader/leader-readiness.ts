@@ -1,3 +1,8 @@
+/**
+ * The readiness of a standby: it is ready if the leader is ready, so that a rollout of the Deployment does not finish
+ * before the new leader has converged. Called for each probe of the kubelet; changes are logged once.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';

@@ -1,3 +1,9 @@
+/**
+ * The state of this replica in the election: standby, leader, over. The elector (`packages/`) renews the lease; this class
+ * connects it with the fence (which stops writes when the term ends), the child processes (which are killed at the end of
+ * the term even if this process hangs) and the metrics. `lose` and `release` are final: a process leads at most once.
+ */
+
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -23,7 +29,7 @@ import type { ServerSettings } from '../settings/server-settings.ts';
 export const LEASE_NAME = 'addon-operator-leader-election';
 const RELEASE_TIMEOUT_MS = 5_000;
 
-/** What the process gives the election. */
+/** The parts of the process that the election uses. */
 export interface LeadershipHost {
   readonly clock: Clock;
   /** For the term, which other processes observe too. */
@@ -38,7 +44,7 @@ export interface LeadershipLease {
   readonly store: LeaderElectorOptions['store'];
   readonly identity: string;
   readonly times: LeaseTimes;
-  /** What is logged when it was given back, and when it could not be. */
+  /** Log messages for a lease that was released, and for one that could not be. */
   readonly released: string;
   readonly notReleased: string;
 }
@@ -113,14 +119,16 @@ export class Leadership {
   }
 
   /**
-   * Gives the lease back, if it is ours; to be called when nothing of ours runs any more. Returns whether it was given
-   * back.
+   * Releases the lease, if it is ours. To be called when hooks and helm of this process have ended. Returns whether it was
+   * released.
    */
   async release(): Promise<boolean> {
     const { fence, host, lease, metrics } = this.#options;
+    // A lease that is lost already belongs to another replica.
     const isLeader = this.#term !== undefined && !this.#isOver;
     this.#isOver = true;
     this.#end.abort();
+    // The renewal must have ended: it would acquire the lease again after the release.
     await this.#holding;
     if (!isLeader) return false;
     fence.close();

@@ -1,3 +1,8 @@
+/**
+ * Detects another active operator on the same ConfigMap. Both write their name to a Lease and see the name of the other.
+ * It only warns: it is no lock, and an error never stops the operator.
+ */
+
 import { hostname } from 'node:os';
 import type { SteadyClock, WallClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';

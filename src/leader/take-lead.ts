@@ -1,3 +1,10 @@
+/**
+ * Connects to the cluster and acquires the right to act. `app/start.ts` calls it once, early: with high availability it
+ * returns when this replica has become the leader, else at once. Until then the replica is a standby, which responds to
+ * probes and forwards webhook requests to the leader. Losing the lease closes the fence (no more writes), kills hooks and
+ * helm, and ends the process through `onLost`.
+ */
+
 import type { OperatorError } from '@addon-operator/base/errors';
 import { componentLog } from '@addon-operator/base/log';
 import {
@@ -48,7 +55,7 @@ export interface LeadClients {
 export interface ConnectOptions<Cluster extends LeadClients> {
   /** Connects to the cluster; `beforeWrite` is called right before each write, which fails with what it throws. */
   readonly connect: (beforeWrite?: () => void) => Promise<Cluster>;
-  /** The connections, and the lease if there is one, are entered here: they end after all that is entered later. */
+  /** The connections, and the lease if there is one, are added here: they end after everything that is added later. */
   readonly running: AsyncDisposableStack;
 }
 
@@ -117,6 +124,7 @@ async function waitForLead<Cluster extends LeadClients>(
     options;
   const fence = new LeaseFence(host.steadyClock);
   const check = (): void => fence.check();
+  // Each write checks the fence first, in every part of the program.
   const cluster = await connect(check);
   running.defer(() => cluster.close());
   const pod = { namespace: settings.namespace, name: settings.podName };
@@ -153,6 +161,8 @@ async function waitForLead<Cluster extends LeadClients>(
   running.defer(async () => {
     await leadership.release();
   });
+  // The order of `defer` matters: what is entered later ends first. The forwarder ends before the lease is released, and
+  // the lease before the connections are closed.
   // A Service sends webhooks to every pod, a standby or not.
   const heldPorts = await ConnectionForwarder.start({
     ports: webhookPorts,
@@ -175,6 +185,7 @@ async function waitForLead<Cluster extends LeadClients>(
     if (isLabelled) await withdrawLostPeers(peers, stop);
   });
   running.defer(() => checked);
+  // Ports that no webhook server has taken over by then are closed.
   void host.steadyClock.sleep(UNUSED_PORT_MS, stop).then(
     () => heldPorts.stop(),
     () => undefined,

@@ -1,3 +1,10 @@
+/**
+ * Takes over one module from the operator in the cluster, for `addon-operator dev`. It works as the election does, with an
+ * entry in a ConfigMap in place of the Lease: acquire the entry, wait until the operator has ended its runs of the module
+ * and notes its acceptance, renew until the end, then release. A holder that shows signs of life is not displaced unless
+ * forced; one that has died is replaced when its entry expires.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { type ConfigMapRef, readConfigMapData } from '@addon-operator/kube-client/config-map-object';
 import {
@@ -49,7 +56,7 @@ const LOOK_MS = 500;
 
 /**
  * Connects to the cluster and waits until the operator in the cluster hands a module over. What is connected writes nothing
- * once the entry was not renewed in time, as with a lease. It is given back when everything that is entered later has ended.
+ * once the entry was not renewed in time, as with a lease. The module is handed back when everything that is added to `running` later has ended.
  *
  * @throws OperatorError HAND_OVER_REFUSED when another process runs the module, or no operator responds
  */

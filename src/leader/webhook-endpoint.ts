@@ -1,3 +1,9 @@
+/**
+ * Labels the pod of this replica while it accepts webhook requests, and removes the label before it stops. `take-lead.ts`
+ * uses it for leader and standby. Without permission to patch pods everything else works, and a log line says what to
+ * allow.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';

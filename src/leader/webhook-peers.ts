@@ -1,3 +1,8 @@
+/**
+ * The leader's check of the other replicas' webhook labels: a lost node cannot remove its own. Two requests without a
+ * response, 2 s apart, remove the label; a replica that is alive sets it again within half a minute.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -7,6 +12,7 @@ import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-cli
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
 import { ENDPOINT_LABEL, ENDPOINT_VALUE } from './webhook-endpoint.ts';
 
+/** A lost replica is noticed after about this time. */
 const PERIOD_MS = 10_000;
 /** To a second request, after one without a response. */
 const DOUBT_MS = 2_000;
@@ -62,6 +68,7 @@ export async function withdrawLostPeers(options: WebhookPeersOptions, signal: Ab
 
 async function withdrawLost(options: WebhookPeersOptions, signal: AbortSignal): Promise<void> {
   const { clock, log } = options;
+  // The first round is only a suspicion: a busy replica may miss one request.
   const silent = await silentOf(await peersOf(options, signal), options, signal);
   if (silent.length === 0) return;
   await clock.sleep(DOUBT_MS, signal);

@@ -1,3 +1,5 @@
+/** The delay of the event loop, measured by Node's own histogram, as two numbers and as a Prometheus histogram. */
+
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { roundedMs } from '@addon-operator/base/clock';
 import type { Metric } from './exposition.ts';
@@ -24,14 +26,14 @@ export interface EventLoopDelay {
   readonly p99Ms: number;
 }
 
-/** What was measured so far, in two numbers. */
+/** The measurement so far, in two numbers. */
 export function eventLoopDelay(histogram: DelayHistogram): EventLoopDelay {
   if (histogram.count === 0) return { meanMs: 0, p99Ms: 0 };
   const delayMs = (ns: number): number => Math.max(0, roundedMs(ns / NS_PER_MS - EVENT_LOOP_RESOLUTION_MS));
   return { meanMs: delayMs(histogram.mean), p99Ms: delayMs(histogram.percentile(99)) };
 }
 
-/** What was measured so far, as a histogram for Prometheus. */
+/** The measurement so far, as a histogram for Prometheus. */
 export function eventLoopDelayMetric(prefix: string, histogram: DelayHistogram): Metric {
   const { name, help, buckets } = EVENT_LOOP_DELAY;
   const { count } = histogram;

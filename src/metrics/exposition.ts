@@ -1,3 +1,5 @@
+/* Writes metrics in the Prometheus text format (version 0.0.4). */
+
 /** One series with its figures; `value` is the sum of a histogram, `count` and `bucketCounts` are used by it alone. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
@@ -25,6 +27,7 @@ export function exposition(metrics: Iterable<Metric>): string {
   const lines: string[] = [];
   for (const metric of [...metrics].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     lines.push(`# HELP ${metric.name} ${metric.help ?? metric.name}`, `# TYPE ${metric.name} ${metric.type}`);
+    // All series of a metric get the same label names, with empty values where a series has none.
     const names = new Set([...metric.series.values()].flatMap((series) => Object.keys(series.labels)));
     const sortedNames = [...names].toSorted();
     for (const series of metric.series.values()) {
@@ -41,6 +44,7 @@ function labelOf({ labels }: Series, name: string): string {
   return Object.hasOwn(labels, name) ? (labels[name] ?? '') : '';
 }
 
+/** Buckets are cumulated here; memory holds them separately, so that one observation changes one number. */
 function histogramLines(metric: Metric, series: Series, labels: readonly string[]): string[] {
   let cumulated = 0;
   const lines = metric.buckets.map((bound, index) => {

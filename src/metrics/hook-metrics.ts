@@ -1,3 +1,9 @@
+/**
+ * The metrics that hooks emit, served at `/metrics/hooks`. `hook-runs/apply-outputs.ts` applies the operations of a run
+ * after the run succeeded. Series belong to a group; a run replaces the groups that it writes to. The number of series of
+ * a hook is bounded, and secrets in labels are masked, so a broken hook can neither fill the memory nor leak.
+ */
+
 import type { Logger } from '@addon-operator/base/log';
 import { exposition, type Metric, type Series } from './exposition.ts';
 import type { MetricOperation } from './metric-operation.ts';
@@ -12,7 +18,7 @@ export interface HookLabels {
 export interface HookMetricsOptions {
   readonly log: Logger;
   /** Masks secrets in values of labels; series that become equal are merged. */
-  readonly redact: (text: string) => string;
+  readonly redact: (value: string) => string;
   /** Whether hooks share groups of the same name, or each hook has its own. Default `shared`. */
   readonly groups?: 'shared' | 'hook';
   /** More series of one hook than this are dropped. Default 10,000. */
@@ -24,6 +30,7 @@ export interface HookMetricsOptions {
   ) => void;
 }
 
+/** A series with what is needed to remove it: metric, key, group, and the hook that wrote it. */
 interface OwnedSeries extends Series {
   readonly metric: OwnedMetric;
   readonly key: string;
@@ -41,7 +48,7 @@ const TYPES = { add: 'counter', set: 'gauge', observe: 'histogram' } as const;
 const HISTOGRAM_SUFFIXES = ['_bucket', '_sum', '_count'];
 const DEFAULT_MAX_SERIES = 10_000;
 
-/** The metrics that hooks emit. Whatever they emit, {@link HookMetrics.scrape} gives a text that Prometheus accepts. */
+/** The metrics that hooks emit. {@link HookMetrics.scrape} is valid for Prometheus, no matter what they emit. */
 export class HookMetrics {
   readonly #options: HookMetricsOptions;
   readonly #metrics = new Map<string, OwnedMetric>();
@@ -98,6 +105,7 @@ export class HookMetrics {
     const key = JSON.stringify(seriesLabels);
     const group = this.#groupOf(labels, operation);
     let series = metric.series.get(key);
+    // The series moves to the group that wrote it last, and starts at zero.
     if (series !== undefined && series.group !== group) {
       this.#remove(series);
       this.#metrics.set(metric.name, metric);
@@ -145,6 +153,7 @@ export class HookMetrics {
     return suffix !== undefined && this.#metrics.get(name.slice(0, -suffix.length))?.type === 'histogram';
   }
 
+  /** Registers a series with its metric, its group and its owner; {@link #remove} is the reverse. */
   #add(series: OwnedSeries): void {
     series.metric.series.set(series.key, series);
     const members = this.#groups.get(series.group) ?? new Set();
@@ -196,6 +205,7 @@ function record(series: OwnedSeries, metric: OwnedMetric, operation: SampleOpera
   series.value += operation.value;
   if (operation.action === 'add') return;
   series.count += 1;
+  // A negative value counts in `+Inf` only.
   const bucket = operation.value < 0 ? -1 : metric.buckets.findIndex((bound) => operation.value <= bound);
   if (bucket >= 0) series.bucketCounts[bucket] = (series.bucketCounts[bucket] ?? 0) + 1;
 }

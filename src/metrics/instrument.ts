@@ -1,3 +1,5 @@
+/** One metric of the daemon in memory, optimized for scrapes with many series. */
+
 import { escapeLabel, numberText } from './exposition.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 
@@ -13,6 +15,7 @@ interface Cell {
   readonly bucketCounts: number[];
 }
 
+/** Characters that need escaping, or replacement, in the value of a label. */
 const SPECIAL = /["\\\n\ud800-\udfff]/;
 
 /**
@@ -66,14 +69,15 @@ export class Instrument<L extends string> {
     const name = this.#name;
     const head = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
     if (type === 'histogram') return head + this.#histogramText();
-    let text = head;
+    let output = head;
     for (const [labels, { value }] of this.#cells)
-      text += `${name}${labels === '' ? '' : `{${labels}}`} ${numberText(value)}\n`;
-    return text;
+      output += `${name}${labels === '' ? '' : `{${labels}}`} ${numberText(value)}\n`;
+    return output;
   }
 
+  /** Heads of lines are composed once for all series. */
   #histogramText(): string {
-    let text = '';
+    let output = '';
     const name = this.#name;
     const bounds = [...this.#definition.buckets.map(String), '+Inf'];
     const heads = bounds.map((bound) => `${name}_bucket{le="${bound}"`);
@@ -84,11 +88,11 @@ export class Instrument<L extends string> {
       for (const [index, head] of heads.entries()) {
         const isLast = index === heads.length - 1;
         cumulated += bucketCounts[index] ?? 0;
-        text += `${head}${rest}${isLast ? count : cumulated}\n`;
+        output += `${head}${rest}${isLast ? count : cumulated}\n`;
       }
-      text += `${name}_sum${own}${numberText(value)}\n${name}_count${own}${count}\n`;
+      output += `${name}_sum${own}${numberText(value)}\n${name}_count${own}${count}\n`;
     }
-    return text;
+    return output;
   }
 
   #cell(labels: LabelValues<L>): Cell {
@@ -101,14 +105,15 @@ export class Instrument<L extends string> {
     return cell;
   }
 
+  /** Labels in the order of the definition, so that equal labels give equal keys. */
   #labelPart(labels: LabelValues<L>): string {
-    let text = '';
+    let output = '';
     for (const name of this.#definition.labels) {
       const value: string | number | undefined = labels[name];
       if (value === undefined) continue;
       const plain = String(value);
-      text += `${text === '' ? '' : ','}${name}="${SPECIAL.test(plain) ? escapeLabel(plain) : plain}"`;
+      output += `${output === '' ? '' : ','}${name}="${SPECIAL.test(plain) ? escapeLabel(plain) : plain}"`;
     }
-    return text;
+    return output;
   }
 }

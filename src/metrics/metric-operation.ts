@@ -1,3 +1,8 @@
+/**
+ * Parses the file `METRICS_PATH` of a hook: JSON objects, one after another. It is all or nothing: one mistake fails the
+ * run and nothing is applied. Only an unknown action is skipped with a warning, as in the original.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { isObject } from '@addon-operator/json';
@@ -11,7 +16,7 @@ interface Sample {
   readonly group?: string;
 }
 
-/** What a hook may do with a metric; an amount to add is a whole number that is not negative. */
+/** An operation of a hook on a metric; an amount to add is a whole number that is not negative. */
 export type MetricOperation =
   | ({ readonly action: 'add' } & Sample)
   | ({ readonly action: 'set' } & Sample)
@@ -29,6 +34,7 @@ const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 const MAX_BUCKETS = 200;
 /** Keys and values of all operations, which are applied at once: enough for 10,000 series with ten labels each. */
 const MAX_ITEMS = 300_000;
+/** As Prometheus defines them; labels that begin with `__` are reserved. */
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
@@ -37,18 +43,18 @@ const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/;
  *
  * @throws OperatorError HOOK_OUTPUT_INVALID, `got bad metrics: …`, when any of it is wrong: then nothing may be applied
  */
-export function parseMetricOperations(text: string): ParsedMetricOperations {
-  return finish(metricOperationSteps(text));
+export function parseMetricOperations(output: string): ParsedMetricOperations {
+  return finish(metricOperationSteps(output));
 }
 
 /** The steps of {@link parseMetricOperations}. */
-export function* metricOperationSteps(text: string): Steps<ParsedMetricOperations> {
+export function* metricOperationSteps(output: string): Steps<ParsedMetricOperations> {
   const operations: MetricOperation[] = [];
   const warnings: string[] = [];
   const objects: Record<string, unknown>[] = [];
-  if (hasMoreItems(text, MAX_ITEMS))
+  if (hasMoreItems(output, MAX_ITEMS))
     throw badMetrics(`it has more than ${MAX_ITEMS} keys and values`, undefined);
-  for (const part of jsonStream(text)) {
+  for (const part of jsonStream(output)) {
     objects.push(parseObject(part.text));
     yield;
   }
@@ -65,9 +71,9 @@ export function* metricOperationSteps(text: string): Steps<ParsedMetricOperation
   return { operations, warnings };
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseObject(output: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(output);
     if (!isObject(value)) throw new SyntaxError('an operation must be a JSON object');
     return value;
   } catch (error) {
@@ -105,6 +111,7 @@ function parseOperation(raw: Record<string, unknown>): MetricOperation | undefin
   if (action === 'set') return { action, ...sample };
   if (action === 'add') {
     if (value < 0) throw new Error(`'value' of counter '${name}' must not be negative`);
+    // Counters of the original are whole numbers.
     return { action, ...sample, value: Math.trunc(value) };
   }
   if (buckets === undefined)
@@ -112,6 +119,7 @@ function parseOperation(raw: Record<string, unknown>): MetricOperation | undefin
   return { action, ...sample, buckets: bucketBounds(name, buckets) };
 }
 
+/** Sorted and without duplicates. @throws Error for too many */
 function bucketBounds(name: string, buckets: readonly number[]): readonly number[] {
   if (buckets.length > MAX_BUCKETS)
     throw new Error(`'buckets' of metric '${name}' are more than ${MAX_BUCKETS}`);
@@ -134,6 +142,7 @@ function readAmount(raw: Record<string, unknown>): {
   };
 }
 
+/** Null counts as absent. @throws Error naming the field and the expected type */
 function optional<T>(
   raw: Record<string, unknown>,
   field: string,

@@ -1,26 +1,39 @@
+/**
+ * The table of all metrics: name, type, labels, help, buckets. `operator-metrics.ts` creates an instrument for each row,
+ * `docs/metrics.md` is generated from it, and a test counts the series against `SERIES_BUDGET`. A new metric is one row
+ * here and one method there. Labels multiply: `hook`, `binding` and `queue` exist once for each binding of a hook.
+ */
+
 import type { MetricDefinition } from './metric-definition.ts';
 
 /** Runs of modules, hooks and helm: from a hook that only reads a file to a chart that waits for its workloads. */
 const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];
 /** CPU time of one process. */
 const CPU_BUCKETS = [0.01, 0.1, 1, 10];
-/** What happens in the daemon for one object. */
+/** Work of the daemon for one object. */
 const OBJECT_BUCKETS = [0.001, 0.01, 0.1, 1];
+/** Requests to the API server. */
 const REQUEST_BUCKETS = [0.005, 0.05, 0.5, 5];
+/** In-memory operations on queues. */
 const QUEUE_ACTION_BUCKETS = [0.0001, 0.001, 0.01, 0.1];
 
+/** Labels of metrics about hook runs. `activation` separates the runs of a start from all later ones. */
 const HOOK = ['hook', 'binding', 'queue', 'activation'] as const;
 const MODULE_HOOK = ['module', ...HOOK] as const;
+/** Labels of metrics about kubernetes bindings. */
 const BINDING = ['module', 'hook', 'binding', 'queue', 'kind'] as const;
 
+/** A row for a value that only grows. */
 function counter<const L extends string>(name: string, labels: readonly L[], help: string) {
   return { type: 'counter', name, labels, help, buckets: [] } as const;
 }
 
+/** A row for a value that is set, or read at the scrape. */
 function gauge<const L extends string>(name: string, labels: readonly L[], help: string) {
   return { type: 'gauge', name, labels, help, buckets: [] } as const;
 }
 
+/** A row for a distribution; buckets are upper bounds in seconds. */
 function histogram<const L extends string>(
   name: string,
   labels: readonly L[],
@@ -35,6 +48,7 @@ export function metricName(name: string, prefix: string): string {
   return name.includes(PREFIX_MARK) ? name.replace(PREFIX_MARK, prefix) : `${prefix}${name}`;
 }
 
+/** Marks the place of the prefix in names that do not begin with it. */
 const PREFIX_MARK = '{prefix}';
 
 /** How many series there are of each, for each value of `activation` if they have that label; a test counts them. */
@@ -50,12 +64,14 @@ export const EVENT_LOOP_DELAY = histogram(
 
 /** Every other metric the daemon exports about itself; the docs page is made from it. */
 export const METRICS = {
+  // The process.
   buildInfo: gauge('build_info', ['version'], '1, with the version of the operator.'),
   liveTicks: counter(
     'live_ticks',
     [],
     'Increases by one every 10 seconds while the daemon is running, but not on a standby.',
   ),
+  // Hooks that are loaded, and failures that no module or hook is named for.
   bindingCount: gauge('binding_count', ['module', 'hook'], 'Number of bindings of a hook.'),
   configValuesErrors: counter(
     'config_values_errors_total',
@@ -67,6 +83,7 @@ export const METRICS = {
     [],
     'Failed attempts to discover modules or to apply the ConfigMap.',
   ),
+  // Runs and releases of modules.
   moduleRunSeconds: histogram('module_run_seconds', ['module', 'activation'], 'Duration of a module run.'),
   moduleRunErrors: counter('module_run_errors_total', ['module'], 'Failed attempts to run a module.'),
   moduleDeleteErrors: counter(
@@ -99,6 +116,7 @@ export const METRICS = {
     ['module'],
     'Objects of a release that currently differ from what helm applied; absent without a monitor.',
   ),
+  // States of modules, read at each scrape.
   moduleInfo: gauge('mm_module_info', ['module', 'enabled', 'critical'], '1 for each known module.'),
   moduleStatus: gauge(
     'module_status',
@@ -126,6 +144,7 @@ export const METRICS = {
     ['module'],
     '1 while a module fails and other modules continue without it; absent otherwise.',
   ),
+  // Runs of module hooks.
   moduleHookRunSeconds: histogram('module_hook_run_seconds', MODULE_HOOK, 'Duration of a module hook run.'),
   moduleHookUserCpu: histogram(
     'module_hook_run_user_cpu_seconds',
@@ -155,6 +174,7 @@ export const METRICS = {
     MODULE_HOOK,
     'Module hook tasks that failed with allowFailure.',
   ),
+  // Outcomes of hooks of both kinds that are neither success nor an ordinary failure.
   hookPermanentFailures: counter(
     'hook_permanent_failures_total',
     ['module', 'hook', 'binding', 'queue'],
@@ -175,6 +195,7 @@ export const METRICS = {
     ['module', 'hook', 'queue'],
     'Binding contexts that wait outside of their queue, for a debounce or the retry of a temporary failure.',
   ),
+  // Runs of global hooks.
   globalHookRunSeconds: histogram('global_hook_run_seconds', HOOK, 'Duration of a global hook run.'),
   globalHookUserCpu: histogram(
     'global_hook_run_user_cpu_seconds',
@@ -209,6 +230,7 @@ export const METRICS = {
     ['module', 'hook', 'binding'],
     'When the last successful run of a hook ended, in seconds since 1970. `module` is empty for a global hook.',
   ),
+  // Converges and helm.
   convergenceSeconds: counter('convergence_seconds', ['activation'], 'Seconds spent in finished converges.'),
   convergenceTotal: counter('convergence_total', ['activation'], 'Finished converges.'),
   moduleHelmSeconds: histogram(
@@ -221,6 +243,7 @@ export const METRICS = {
     ['module', 'activation', 'operation'],
     'Duration of one helm operation.',
   ),
+  // Queues. The gauges are read at each scrape.
   taskWaitSeconds: counter(
     'task_wait_in_queue_seconds_total',
     ['module', 'hook', 'binding', 'queue'],
@@ -253,6 +276,7 @@ export const METRICS = {
     'Duration of an operation on a queue.',
     QUEUE_ACTION_BUCKETS,
   ),
+  // Kubernetes bindings: snapshots, filters and watches.
   snapshotObjects: gauge('kube_snapshot_objects', BINDING, 'Number of objects in the snapshot of a binding.'),
   jqFilterSeconds: histogram(
     'kube_jq_filter_duration_seconds',
@@ -296,6 +320,7 @@ export const METRICS = {
     ['binding'],
     'Snapshots that were requested while their monitor did not run.',
   ),
+  // The API client.
   kubeRequests: counter(
     'kubernetes_client_request_result_total',
     ['component', 'code', 'method', 'host'],
@@ -307,6 +332,7 @@ export const METRICS = {
     'Duration of API requests; for a watch, until the response starts; the URL has {namespace} and {name} in place of names.',
     REQUEST_BUCKETS,
   ),
+  // Protection against too many events and tasks.
   queueCompactions: counter(
     'd8_telemetry_{prefix}tasks_queue_compaction_operations_total',
     ['queue_name', 'hook'],
@@ -347,6 +373,7 @@ export const METRICS = {
     ['module', 'hook', 'binding', 'queue'],
     'Start time of a running hook, as Unix time; of several runs with these labels, the oldest. `module` is empty for a global hook.',
   ),
+  // Data that was lost because a reader was too slow.
   droppedLogRecords: counter(
     'log_records_dropped_total',
     [],
@@ -357,6 +384,7 @@ export const METRICS = {
     [],
     'Spans of traces that were dropped because the collector did not take them in time.',
   ),
+  // Leader election and webhooks.
   isLeader: gauge(
     'is_leader',
     [],

@@ -1,8 +1,11 @@
+/** Generates `docs/metrics.md`; `test/checks` compares the file with it. */
+
 import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { EVENT_LOOP_RESOLUTION_MS } from './event-loop-delay.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { EVENT_LOOP_DELAY, METRICS, SERIES_BUDGET } from './metric-table.ts';
 
+/** The fields of an operation that hooks write. */
 const HOOK_FIELDS = [
   ['`name`', 'name of the metric'],
   ['`action`', '`add` (counter), `set` (gauge), `observe` (histogram), `expire`'],
@@ -79,6 +82,7 @@ function bucketLines(definitions: readonly MetricDefinition<string>[]): string {
     .join('\n');
 }
 
+/** One row of the table of metrics. */
 function row({ name, type, labels, help }: MetricDefinition<string>): string[] {
   return [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(', '), help];
 }

@@ -1,3 +1,10 @@
+/**
+ * The metrics of the operator about itself. Every room gets this object and calls its methods when something happens;
+ * gauges of states (queues, modules, bindings) are read from `OperatorGauges` at each scrape, so that they need no updates.
+ * `server/start-probes.ts` serves `scrape()`. Names, labels and help are in `metric-table.ts`; process metrics come from
+ * prom-client. Methods never throw and never wait.
+ */
+
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import {
   type DelayHistogram,
@@ -10,7 +17,7 @@ import { Instrument } from './instrument.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { METRICS, metricName } from './metric-table.ts';
 
-/** What a hook run is counted under. */
+/** The labels of a hook run. */
 export interface HookRunLabels {
   /** Absent for a global hook. */
   readonly module?: string;
@@ -23,10 +30,10 @@ export interface HookRunLabels {
   readonly activation: string;
 }
 
-/** What a run of a `GlobalHookRun` or `ModuleHookRun` task came to. */
+/** The result of a run of a `GlobalHookRun` or `ModuleHookRun` task. */
 export type HookTaskResult = 'success' | 'error' | 'allowed-error';
 
-/** What is measured about one kubernetes binding. */
+/** The labels of metrics about one kubernetes binding. */
 export interface BindingLabels {
   /** Empty for a global hook. */
   readonly module: string;
@@ -115,7 +122,7 @@ export interface OperatorMetricsOptions {
   readonly droppedLogRecords?: () => number;
 }
 
-/** What gauges read at each scrape. */
+/** The sources that gauges read at each scrape. */
 export interface OperatorGauges {
   /** Hooks that run now, the longest running first. */
   readonly runningHooks: () => readonly {
@@ -132,7 +139,7 @@ export interface OperatorGauges {
   readonly unfinishedHooks: () => UnfinishedHooks;
 }
 
-/** Runs of hooks that are in no queue although they are not done; `module` is empty for global hooks. */
+/** Hook runs that are not finished and not in a queue; `module` is empty for global hooks. */
 interface UnfinishedHooks {
   readonly failed: readonly { readonly module: string; readonly hook: string; readonly binding: string }[];
   readonly held: readonly {
@@ -212,14 +219,17 @@ export class OperatorMetrics {
     return `${own.join('')}${process}${exposition([eventLoopDelayMetric(prefix, histogram)])}`;
   }
 
+  /** The count comes from the log itself, which cannot depend on metrics. */
   #readLog(): void {
     const { droppedLogRecords } = this.#metrics;
     droppedLogRecords.reset();
     droppedLogRecords.inc({}, this.#options.droppedLogRecords?.() ?? 0);
   }
 
+  /** Gauges of hooks in progress, and of runs that wait outside of queues. */
   #readHooks(): void {
     const { hookRunningSince } = this.#metrics;
+    // The oldest run of a series is set last and wins.
     hookRunningSince.reset();
     for (const { labels, startedAtMs } of this.#gauges.runningHooks().toReversed()) {
       const { module = '', hook, binding, queue } = labels;
@@ -232,6 +242,7 @@ export class OperatorMetrics {
     for (const { contexts, ...labels } of held) hookHeldContexts.set(labels, contexts);
   }
 
+  /** Gauges of queues are rebuilt at each scrape, so that series of vanished queues do not stay. */
   #readQueues(): void {
     const { queueLength, queueHead, queueHeadSince, queueHeadFailures, queueNextAttempt, queueCrowds } =
       this.#metrics;
@@ -256,6 +267,7 @@ export class OperatorMetrics {
     }
   }
 
+  /** Gauges of watches; a series is absent where there is nothing wrong. */
   #readBindings(): void {
     const { watchLastActivity, watchFailing, filterFailedObjects } = this.#metrics;
     for (const gauge of [watchLastActivity, watchFailing, filterFailedObjects]) gauge.reset();
@@ -267,6 +279,7 @@ export class OperatorMetrics {
     }
   }
 
+  /** Gauges of modules; most are absent while their state is false, to keep the number of series small. */
   #readModules(): void {
     const metrics = this.#metrics;
     for (const gauge of [
@@ -308,22 +321,27 @@ export class OperatorMetrics {
     this.#metrics.configValuesErrors.inc({});
   }
 
+  /** A discovery of modules, or a change of the ConfigMap, could not be applied. */
   modulesDiscoverError(): void {
     this.#metrics.modulesDiscoverErrors.inc({});
   }
 
+  /** One attempt of a module run, successful or not. */
   moduleRun(labels: { readonly module: string; readonly activation: string }, seconds: number): void {
     this.#metrics.moduleRunSeconds.observe(labels, seconds);
   }
 
+  /** A module run failed and is retried. */
   moduleRunError(module: string): void {
     this.#metrics.moduleRunErrors.inc({ module });
   }
 
+  /** The deletion of a module failed and is retried. */
   moduleDeleteError(module: string): void {
     this.#metrics.moduleDeleteErrors.inc({ module });
   }
 
+  /** A release that helm left in another state than `deployed` caused a run. */
   releaseRedeployed(module: string): void {
     this.#metrics.releasesRedeployed.inc({ module });
   }
@@ -349,7 +367,7 @@ export class OperatorMetrics {
     this.#metrics.hookLastSuccess.set({ module, hook, binding }, atMs / MS_PER_SECOND);
   }
 
-  /** What a successful run used. */
+  /** Resource usage of a successful run. */
   hookUsage(labels: HookRunLabels, usage: UsageFigures): void {
     const userSeconds = usage.userCpuMs / MS_PER_SECOND;
     const systemSeconds = usage.systemCpuMs / MS_PER_SECOND;
@@ -398,6 +416,7 @@ export class OperatorMetrics {
     this.#metrics.moduleHelmSeconds.observe(labels, seconds);
   }
 
+  /** One call of helm within a module run. */
   helmOperation(
     labels: { readonly module: string; readonly activation: string; readonly operation: HelmOperation },
     seconds: number,
@@ -428,6 +447,7 @@ export class OperatorMetrics {
     this.#metrics.queueActionSeconds.observe({ queue_name: queue, queue_action: action }, seconds);
   }
 
+  /** Objects in the snapshot of a kubernetes binding, after each change. */
   setSnapshotObjects(labels: BindingLabels, objects: number): void {
     this.#metrics.snapshotObjects.set(labels, objects);
   }
@@ -437,10 +457,12 @@ export class OperatorMetrics {
     this.#metrics.snapshotObjects.remove(labels);
   }
 
+  /** Duration of one call of jq for one object. */
   jqFilter(labels: BindingLabels, seconds: number): void {
     this.#metrics.jqFilterSeconds.observe(labels, seconds);
   }
 
+  /** Duration from the receipt of a watch event to the end of its handling. */
   kubeEvent(labels: BindingLabels, seconds: number): void {
     this.#metrics.kubeEventSeconds.observe(labels, seconds);
   }
@@ -476,6 +498,7 @@ export class OperatorMetrics {
     this.#metrics.kubeRequestSeconds.observe({ verb: httpMethodOf(verb), url }, seconds);
   }
 
+  /** Queued runs of a hook were combined. */
   queueCompaction(queue: string, hook: string): void {
     this.#metrics.queueCompactions.inc({ queue_name: queue, hook });
   }
@@ -485,6 +508,7 @@ export class OperatorMetrics {
     this.#metrics.hookBacklogDropped.inc({ module: labels.module, hook: labels.hook }, events);
   }
 
+  /** Ticks of a crontab that passed while the process slept. */
   missedTicks(crontab: string, ticks: number): void {
     this.#metrics.missedTicks.inc({ crontab }, ticks);
   }
@@ -504,6 +528,7 @@ export class OperatorMetrics {
     this.#metrics.hookEscapes.inc(labels, count);
   }
 
+  /** Whether this replica is active. */
   setLeader(isLeader: boolean): void {
     this.#metrics.isLeader.set({}, isLeader ? 1 : 0);
   }
@@ -519,7 +544,7 @@ export class OperatorMetrics {
   }
 }
 
-/** A watch is a GET that goes on. */
+/** A watch is a GET whose response does not end. */
 function httpMethodOf(verb: string): string {
   return verb === 'WATCH' ? 'GET' : verb;
 }

@@ -1,3 +1,10 @@
+/**
+ * Computes what a daemon that starts now would do, for `addon-operator plan`. It uses the parts of a real operator that
+ * was created but not started (`inspection.ts`): discovery, converge decision, helm preview. Hooks run only with
+ * `--config`, enabled scripts run, nothing is written. What cannot be found out is a problem in the plan, not an error,
+ * so that one broken module does not hide the others.
+ */
+
 import { messageOf } from '@addon-operator/base/errors';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { planConverge } from '../model/converge.ts';
@@ -23,7 +30,7 @@ import {
 import { planModuleRun } from './plan-module-run.ts';
 
 /**
- * What a daemon that starts now would do, without doing it. Hooks are run for their configuration and enabled scripts
+ * The plan of a daemon that starts now. Hooks are run for their configuration and enabled scripts
  * are run; nothing is written to the cluster.
  *
  * @param names modules to be looked at; none for all
@@ -62,7 +69,7 @@ export async function collectPlan(
     initialized: new Set(),
     releases: owned,
   });
-  const going: ModulePlan[] = [];
+  const notRun: ModulePlan[] = [];
   const running: ModulePlan[] = [];
   const isDecided = (name: ModuleName): boolean => undecided?.has(name) !== true;
   const [toRun, toDelete] = [new Set(discovery.enabled), new Set(converge.toDelete.filter(isDecided))];
@@ -75,30 +82,30 @@ export async function collectPlan(
       const release = releases.find((other) => other.name === name);
       const areGlobalsOpen = globalHooks.some(runsBeforeHelm);
       const toPlan = { module, release, areGlobalsOpen, lastHookValues };
-      const run = heldBack(operator, module) ?? (await planModuleRun(inspection, toPlan, signal));
+      const run = pausedOrRefused(operator, module) ?? (await planModuleRun(inspection, toPlan, signal));
       running.push({ ...facts, ...run });
     } else if (toDelete.has(name)) {
-      going.push({ ...facts, ...(await planOfDeleted(inspection, module, signal)) });
-    } else going.push({ ...facts, ...NOTHING, action: 'stay-off' });
+      notRun.push({ ...facts, ...(await planOfDeleted(inspection, module, signal)) });
+    } else notRun.push({ ...facts, ...NOTHING, action: 'stay-off' });
   }
   const after = releasesAfter(releases, {
     gone: toDelete,
     deployed: new Set(
       operator.registry.modules
         .filter(({ name, chart }) => toRun.has(name) && chart !== 'none')
-        .filter((module) => isDecided(module.name) && heldBack(operator, module) === undefined)
+        .filter((module) => isDecided(module.name) && pausedOrRefused(operator, module) === undefined)
         .map(({ name }) => name),
     ),
   });
   return {
     globalHooks: plannedHooks(globalHooks, 'run'),
-    modules: [...going.toReversed(), ...running, ...(await purges(operator, after, isWanted, signal))],
+    modules: [...notRun.toReversed(), ...running, ...(await purges(operator, after, isWanted, signal))],
     problems,
   };
 }
 
-/** Of a module that is enabled and not run now; undefined of one that is. */
-function heldBack(operator: Inspection['operator'], module: Module): PlanOfModule | undefined {
+/** The plan of an enabled module that is paused or refused; undefined for one that is run. */
+function pausedOrRefused(operator: Inspection['operator'], module: Module): PlanOfModule | undefined {
   if (module.refusal !== undefined) return { ...NOTHING, action: 'refuse' };
   const pause = operator.pauses.of(module.name);
   return pause && { ...NOTHING, action: 'wait', reason: pauseText(pause) };
@@ -109,7 +116,7 @@ function pauseText({ reason, untilMs }: Pause): string {
 }
 
 /**
- * What would become of releases without a module.
+ * The plan for releases without a module.
  *
  * @param releases as they are after the converge
  */
@@ -131,7 +138,7 @@ async function purges(
   });
 }
 
-/** Of a module that is disabled and has a release. */
+/** The plan of a module that is disabled and has a release. */
 async function planOfDeleted(
   { operator }: Inspection,
   module: Module,
@@ -144,7 +151,7 @@ async function planOfDeleted(
   return { ...NOTHING, action: 'delete', hooks: planned, ...errorOf(problems) };
 }
 
-/** What a converge does to releases, when nothing fails. */
+/** The changes of a converge to releases, when nothing fails. */
 interface ReleaseChanges {
   /** Releases that are removed, or stay without an owner. */
   readonly gone: ReadonlySet<string>;

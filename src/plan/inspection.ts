@@ -1,3 +1,5 @@
+/** The parts of an operator that plans and other read-only commands use; `app/inspect.ts` creates them. */
+
 import type { Discovery } from '@addon-operator/kube-client/discovery';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { Redactor } from '@addon-operator/masking/redactor';

@@ -1,3 +1,5 @@
+/** Restores values that hooks set before the last deployment, from notes in the helm releases. */
+
 import type { NotedRelease } from '@addon-operator/helm/noted-release';
 import type { Hook } from '../hooks/hook.ts';
 import { type PatchedPath, parseSetByHooks, patchesAgain } from '../reconcile/set-by-hooks.ts';
@@ -5,7 +7,7 @@ import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/mod
 import type { Inspection } from './inspection.ts';
 import { runsBeforeHelm } from './plan.ts';
 
-/** What hooks set before the last deployments. A plan does not run hooks: it counts on them to set the same again. */
+/** Values that hooks set before the last deployments. A plan does not run hooks: it assumes that they set the same again. */
 export class LastHookValues {
   readonly #operator: Inspection['operator'];
   readonly #noted: readonly NotedRelease[];

@@ -1,3 +1,5 @@
+/** A line diff with three lines of context, bounded in time for large texts. */
+
 import { diffArrays } from 'diff';
 
 export type DiffLine =
@@ -19,8 +21,8 @@ export function lineDiff(before: string, after: string): readonly DiffLine[] {
   return withGaps(allLines(linesOf(before), linesOf(after)));
 }
 
-function linesOf(text: string): string[] {
-  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+function linesOf(content: string): string[] {
+  return content === '' ? [] : content.replace(/\n$/, '').split('\n');
 }
 
 /** The shortest way by removing and adding lines. */
@@ -35,6 +37,7 @@ function allLines(before: string[], after: string[]): readonly DiffLine[] {
   });
 }
 
+/** Replaces long stretches of equal lines by their number. */
 function withGaps(lines: readonly DiffLine[]): DiffLine[] {
   const isShown = lines.map((_line, index) =>
     lines

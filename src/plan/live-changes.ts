@@ -1,3 +1,9 @@
+/**
+ * Compares a rendered chart with the cluster through server-side apply with dryRun, for `module render --diff` and the
+ * page. The API server computes defaults and admission. Removed fields need extra work, because an apply under a new field
+ * manager removes nothing.
+ */
+
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
@@ -28,7 +34,7 @@ interface LiveChanges {
 }
 
 /**
- * What an upgrade from one manifest to another would change in the cluster, by the response of the API server to a dry run:
+ * The changes that an upgrade would make in the cluster, by the response of the API server to a dry run:
  * defaults and admission are in it. Changes nothing. Hooks of helm are left out, data of Secrets shows as asterisks.
  *
  * @param deployed what the release consists of; empty without one
@@ -65,6 +71,7 @@ export async function liveDiff(...request: Parameters<typeof liveChanges>): Prom
   return `${changeText(changes)}${problems.map((problem) => `# ${problem}\n`).join('')}`;
 }
 
+/** The difference for an object of the new manifest, by a dry run of server-side apply. */
 async function changeOf(
   deps: LiveDeps,
   object: RawObject,
@@ -90,6 +97,7 @@ async function changeOf(
   return objectChange(manifestObjectTitle(object, namespace), live && withoutBookkeeping(live), after);
 }
 
+/** The removal of an object that the new manifest drops; undefined if it is gone already. */
 async function removalOf(
   deps: LiveDeps,
   object: RawObject,
@@ -165,7 +173,7 @@ export function withoutDropped(after: unknown, deployed: unknown, wanted: unknow
   });
 }
 
-/** What others have put into something that helm removes; undefined when that is nothing. */
+/** Fields of other clients in something that helm removes; undefined when there are none. */
 function leftOf(value: unknown, deployed: unknown): unknown {
   if (!isObject(value) || !isObject(deployed)) return undefined;
   const rest = Object.entries(value).flatMap(([key, item]): [string, unknown][] => {

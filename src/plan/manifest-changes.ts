@@ -1,3 +1,8 @@
+/**
+ * Compares two manifests object by object and renders the result as a diff. Values of Secrets are masked, and so is the
+ * old value wherever a known secret has replaced it. It is pure, and shared by plans, comparisons of revisions and `live-changes.ts`.
+ */
+
 import { parseManifest } from '@addon-operator/helm/manifest-document';
 import { isHook, unfolded } from '@addon-operator/helm/manifest-object';
 import { fieldsOf, isObject, type Json } from '@addon-operator/json';
@@ -7,7 +12,7 @@ import { type DiffLine, lineDiff } from './line-diff.ts';
 
 export type RawObject = Readonly<Record<string, unknown>>;
 
-/** What would happen to one object of a release. */
+/** The change of one object of a release. */
 export interface ManifestChange {
   readonly change: 'create' | 'change' | 'delete';
   /** `<apiVersion>/<Kind> <namespace>/<name>`. */
@@ -24,7 +29,7 @@ interface Masking {
 }
 
 /**
- * What changes between two manifests of a release, object by object, by title. Hooks of helm are left out. Data of
+ * The changes between two manifests of a release, object by object, by title. Hooks of helm are left out. Data of
  * Secrets shows as asterisks; that a value differs shows.
  *
  * @param namespace of objects that name none
@@ -51,7 +56,7 @@ export function manifestChanges(
   return titles.flatMap((title) => objectChange(title, old.get(title), wanted.get(title)) ?? []);
 }
 
-/** What changes about one object; undefined when nothing does. Data of a Secret is masked. */
+/** The change of one object; undefined when nothing changes. Data of a Secret is masked. */
 export function objectChange(
   title: string,
   before: RawObject | undefined,
@@ -105,6 +110,7 @@ function masked(
   return [maskedSecret(before, after, 'before'), maskedSecret(after, before, 'after')];
 }
 
+/** Masks show whether a value differs: the two sides have different masks then. */
 function maskedSecret(
   secret: RawObject | undefined,
   other: RawObject | undefined,
@@ -134,7 +140,7 @@ function withoutLastApplied(object: RawObject): RawObject {
 
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
 
-/** What the two sides of a difference are called. */
+/** The names of the two sides of a difference. */
 interface SideNames {
   readonly before: string;
   readonly after: string;

@@ -1,3 +1,8 @@
+/**
+ * Lists the permissions that the operator needs for given modules, for `addon-operator rbac` and `doctor`. CRDs of the
+ * modules are read first: kinds that they define are not served by the cluster yet.
+ */
+
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import { parseManifest } from '@addon-operator/helm/manifest-document';
@@ -28,12 +33,12 @@ interface NeededAccess {
   readonly access: readonly Access[];
   /** Namespaces that charts make. */
   readonly createdNamespaces: ReadonlySet<string>;
-  /** What could not be looked at, each with its reason; the access lacks what it needs. */
+  /** Parts that could not be inspected, each with its reason; their permissions are missing in the result. */
   readonly problems: readonly string[];
 }
 
 /**
- * What the operator must be allowed to do for global hooks and the given modules, as far as it can be known before they
+ * The permissions that the operator needs for global hooks and the given modules, as far as they can be known before they
  * run: what hooks watch and serve, and what charts render to.
  */
 export async function neededAccess(
@@ -52,6 +57,7 @@ export async function neededAccess(
   const problems = wanted.flatMap(({ name, refusal }) =>
     refusal === undefined ? [] : [`module ${name} is not run: ${refusal.reason}`],
   );
+  // A part that fails is a problem in the result, and the others are still collected.
   const collect = async (what: string, part: () => Promise<readonly Access[]>): Promise<void> => {
     try {
       access.push(...(await part()));
@@ -68,6 +74,7 @@ export async function neededAccess(
     });
   }
   const defined = new Map<string, ScopedResource>();
+  // Custom resources that a chart creates may be of kinds that another module defines.
   const define = (object: RawObject): void => {
     const resource = definedResource(object);
     if (resource !== undefined) defined.set(resource.key, resource);
@@ -81,6 +88,7 @@ export async function neededAccess(
       return crds.length === 0 ? [] : CRD_ACCESS;
     });
   }
+  // Kinds that the modules define come first, then discovery.
   const find = async (apiVersion: string | undefined, kind: string): Promise<ScopedResource> =>
     defined.get(groupKindOf({ apiVersion, kind })) ??
     (await inspection.base.cluster.discovery.find(apiVersion, kind, signal));
@@ -102,10 +110,12 @@ export async function neededAccess(
     if (module.manifest.waitsUntilReady) access.push(...accessOfPods(rendered.get(module) ?? [], namespace));
   }
   const createdNamespaces = new Set(objects.flatMap((object) => createdNamespace(object) ?? []));
+  // The operator's own namespace exists already.
   createdNamespaces.delete(namespace);
   return { access, problems, createdNamespaces };
 }
 
+/** The CRDs in the files of a module. */
 async function crdsOf(module: Module, ignoredPrefixes: readonly string[]): Promise<readonly Crd[]> {
   const crds: Crd[] = [];
   for (const path of await findCrdFiles(module.path, ignoredPrefixes))
@@ -115,6 +125,7 @@ async function crdsOf(module: Module, ignoredPrefixes: readonly string[]): Promi
 
 type Find = (apiVersion: string | undefined, kind: string) => Promise<ScopedResource>;
 
+/** Permissions for watches and webhooks of hooks. */
 async function accessOfHooks(hooks: readonly Hook[], find: Find): Promise<readonly Access[]> {
   const access: Access[] = [];
   for (const hook of hooks) {
@@ -141,6 +152,7 @@ async function accessOfHttpHook(
   return [{ group, resource: plural, verbs: ['get'], names: [name], ...(isNamespaced && { namespace }) }];
 }
 
+/** Permissions to deploy objects; those without kind or version are skipped. */
 async function accessOfObjects(
   objects: readonly RawObject[],
   find: Find,

@@ -1,3 +1,8 @@
+/**
+ * The plan of one enabled module: its hooks, CRDs and the difference of its release. Values that hooks would set are taken
+ * from the last deployment (`last-hook-values.ts`), and the plan names the hooks by which the result may differ.
+ */
+
 import { messageOf } from '@addon-operator/base/errors';
 import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import { previewCrds } from '../modules/crds/preview-crds.ts';
@@ -28,7 +33,7 @@ interface ModuleToPlan {
   readonly lastHookValues: LastHookValues;
 }
 
-/** What a daemon would do with a module that is enabled. What cannot be looked at is the `error` of the plan. */
+/** The plan of an enabled module. A part that cannot be inspected is the `error` of the plan. */
 export async function planModuleRun(
   inspection: Inspection,
   { module, release, areGlobalsOpen, lastHookValues }: ModuleToPlan,
@@ -42,11 +47,13 @@ export async function planModuleRun(
   const planned = { ...NOTHING, hooks: [...plannedHooks(hooks, 'run'), ...calls], crds };
   const withoutRelease = crds.length === 0 ? 'none' : 'apply-crds';
   if (module.chart === 'none') return { ...planned, action: withoutRelease, ...errorOf(problems) };
+  // A module in maintenance whose release exists is left unmanaged; its CRDs are still applied.
   const isUnmanaged = operator.configMapContent().maintenance.has(module.key);
   if (isUnmanaged && release?.isUnmanaged === true) {
     const reason = `${module.key}Maintenance is set: the release is not changed`;
     return { ...planned, action: withoutRelease, reason, ...errorOf(problems) };
   }
+  // Hooks are not run, so values that they would set are only assumed.
   const mayDifferBy = hooks.filter(runsBeforeHelm).map(({ name }) => name);
   try {
     await lastHookValues.setModule(module.name, hooks, signal);
@@ -65,6 +72,7 @@ export async function planModuleRun(
   }
 }
 
+/** The decision of helm and the difference of the manifests. */
 async function planOfRelease(
   { operator, base, namespace, redactor, hasSecretReferences }: Inspection,
   module: Module,
@@ -79,12 +87,13 @@ async function planOfRelease(
   // After a reference is removed it is not known which text of the release it produced.
   const masking = { redactor, masksChanged: hasSecretReferences(module.name) };
   const changes = manifestChanges(before, await base.helm.render(request, signal), namespace, masking);
+  // Helm has no reason of its own: the difference decides.
   if (preview.type === 'compare')
     return { action: changes.length === 0 ? 'none' : 'upgrade', causes: [], changes };
   return { action: preview.type, causes: preview.type === 'upgrade' ? preview.causes : [], changes };
 }
 
-/** What extensions would do to the rendering. */
+/** The changes of extensions to the rendering. */
 async function stepsOf(
   operator: Inspection['operator'],
   module: Module,
@@ -93,7 +102,7 @@ async function stepsOf(
   return await operator.extensions.releaseSteps(module, signal);
 }
 
-/** What would become of the CRDs of a module, those left out that stay as they are; a new one is not shown in full. */
+/** The changes of a module's CRDs, without those that stay as they are; a new one is not shown in full. */
 async function crdChanges(
   { base, crdFilterPrefixes, crdExtraLabels: extraLabels }: Inspection,
   module: Module,

@@ -1,3 +1,5 @@
+/** The data of a plan, and pure functions on it: which hooks would run, and what the exit code of `plan` is. */
+
 import { messageOf } from '@addon-operator/base/errors';
 import { DEPLOY_BINDINGS } from '@addon-operator/sdk/host';
 import { isPartOfDeletion, lifecycleBindingsOf } from '../hook-config/binding-kinds.ts';
@@ -8,7 +10,7 @@ import { addressTitle, type WebhookCapability } from '../modules/reconcile-webho
 import type { ManifestChange } from './manifest-changes.ts';
 
 /**
- * What a daemon would do with a module: `install`, `upgrade`, `none` where its release is up to date or it has no
+ * The action of a daemon on a module: `install`, `upgrade`, `none` where its release is up to date or it has no
  * chart, `apply-crds` where only CRDs are written then; `delete` the release of a module that is disabled; `orphan` it where its deletion policy says so; `purge` a release
  * without a module, or `hold` it until that is confirmed; `stay-off`; `wait` for the end of a pause; `refuse` to run what is not authorized.
  */
@@ -56,7 +58,7 @@ export interface Plan {
   readonly globalHooks: readonly PlannedHook[];
   /** In the order in which they would be dealt with: those that go, then those that run. */
   readonly modules: readonly ModulePlan[];
-  /** What could not be looked at. */
+  /** Parts that could not be inspected. */
   readonly problems: readonly string[];
 }
 
@@ -70,7 +72,7 @@ export function outcomeOf({ modules, problems }: Plan): PlanOutcome {
 
 const WITHOUT_CHANGE: ReadonlySet<PlannedAction> = new Set(['none', 'hold', 'stay-off', 'wait', 'refuse']);
 
-/** What becomes of a module, as far as its hooks are concerned. */
+/** The occasion for which hooks are planned. */
 type HookOccasion = 'run' | 'deletion';
 
 /** When hooks would run, in the order of a start; those that would not are left out. */
@@ -116,10 +118,10 @@ export function runsBeforeHelm({ config }: Hook): boolean {
   );
 }
 
-/** What is found out about one module; `reason` only where it is not the one of its flag. */
+/** The plan of one module; `reason` only where it differs from the reason of its flag. */
 export type PlanOfModule = Omit<ModulePlan, 'module' | 'isEnabled' | 'reason'> & { readonly reason?: string };
 
-/** Of a module of which nothing is to be said. */
+/** The plan of a module without hooks, CRDs and changes. */
 export const NOTHING = { hooks: [], crds: [], causes: [], changes: [], mayDifferBy: [] } as const;
 
 /** Problems as a plan says them. */

@@ -1,3 +1,5 @@
+/** Copies binding contexts while they are streamed to a hook, so that recording needs no second pass over them. */
+
 type Document = string | AsyncIterable<Buffer>;
 
 /** Keeps a copy of binding contexts while a hook reads them, up to a limit. */

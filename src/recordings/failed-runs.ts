@@ -1,3 +1,5 @@
+/* A bounded ring of recordings of failed runs, for `hook record --failed`. */
+
 /** The last recordings of runs that failed, as JSON: no more than a number of them, and of bytes in all. */
 export class FailedRuns {
   readonly #maxRuns: number;

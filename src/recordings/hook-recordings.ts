@@ -1,3 +1,5 @@
+/** The parts of this room for commands and tests; the recorder itself is imported by the operator directly. */
+
 export { type RecordRequest, receiveRecordings } from './receive.ts';
 export {
   fullNameOf,

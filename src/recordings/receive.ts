@@ -1,3 +1,8 @@
+/**
+ * The client of the recorder: `hook record` reads runs from the debug socket, one JSON document a line. A connection that
+ * ends without a request to stop is an error, so that a restart of the operator is noticed.
+ */
+
 import { request } from 'node:http';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
@@ -59,7 +64,9 @@ export async function* receiveRecordings(
   }
 }
 
+/** Splits chunks into lines; a chunk may end within one. */
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReceivedLine, void> {
+  // A character may be split between two chunks.
   const decoder = new TextDecoder();
   let parts: string[] = [];
   for await (const chunk of chunks) {
@@ -85,6 +92,7 @@ function lineOf(text: string): ReceivedLine {
   };
 }
 
+/** The message of a refusal, as an error for the command. */
 async function refusalOf(response: AsyncIterable<Buffer>): Promise<OperatorError> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);

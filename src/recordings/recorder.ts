@@ -1,3 +1,10 @@
+/**
+ * Records runs of hooks for `hook record`. Each run that a client wants is wrapped by `record`, which keeps a copy of the
+ * input, waits for the outputs and sends one line of JSON to each listener. Without a listener runs are not wrapped. Only
+ * the last failed runs are kept in memory, if `--record-failed` requests it. Secrets are masked unless a client requests
+ * them.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { factsOf, messageOf } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, parseJson, stringOf } from '@addon-operator/json';
@@ -32,7 +39,7 @@ export interface RecorderOptions {
   readonly keptFailures?: number;
 }
 
-/** What came of a run, for those who record it. */
+/** The result of a run, for its recording. */
 export interface RecordableRun {
   readonly outputs: RecordedOutputs;
   /** To be called if what the hook wrote is refused, or cannot be applied: the run has failed then. */
@@ -57,7 +64,9 @@ interface Listener extends RecordWishes {
   readonly masks: SecretMasks;
 }
 
+/** Empty lines keep proxies and clients from closing an idle connection. */
 const HEARTBEAT_MS = 15_000;
+/** Limits of memory. A run with larger contexts is reported as skipped. */
 const MAX_CONTEXT_BYTES = 8 * 1024 * 1024;
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
@@ -211,6 +220,7 @@ function maskedRecording(
   masks: SecretMasks,
 ): Readonly<Record<string, unknown>> {
   const written = Object.entries(fieldsOf(outputs)).map(([name, text]) => [name, stringOf(text)] as const);
+  // All secrets must be known before anything is masked: the same secret may occur earlier in the recording.
   masks.learn(recording['contexts']);
   for (const [, text] of written) masks.learn(readOutput(text));
   const secretBindings = bindingsOfSecrets(recording['config']);
@@ -243,7 +253,7 @@ function bindingsOfSecrets(config: unknown): ReadonlySet<string> {
   );
 }
 
-/** What filters kept of Secrets that are themselves not in the contexts is secret as a whole. */
+/** Filter results of Secrets are secret as a whole if the Secret itself is not in the contexts. */
 function withHiddenResults(
   context: Readonly<Record<string, unknown>>,
   secretBindings: ReadonlySet<string>,

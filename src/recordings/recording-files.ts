@@ -1,3 +1,5 @@
+/** Recordings as files: written atomically and private to the user, since values may contain secrets. */
+
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
@@ -32,6 +34,7 @@ export async function writeRecording(
     const file = await open(draft, 'wx', PRIVATE_FILE);
     try {
       await file.writeFile(`${JSON.stringify(recording, undefined, 2)}\n`);
+      // Without it a crash could leave an empty file under the final name.
       await file.sync();
     } finally {
       await file.close();

@@ -1,3 +1,9 @@
+/**
+ * The format of a recording: the input of a run, its outputs and how it ended. One table of fields gives the type, the JSON
+ * schema and the validation. Replay refuses a recording of another version, since a wrong guess would compare different
+ * things.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { isObject, parseJson } from '@addon-operator/json';
 import {
@@ -14,6 +20,7 @@ import {
   word,
 } from '@addon-operator/json/shape';
 
+/** The output files of a hook; empty where it wrote nothing. */
 const output = (variable: string): Shape<string> =>
   text(`Content of the file of ${variable}; empty if the hook wrote nothing`);
 
@@ -65,7 +72,7 @@ export function fullNameOf({ hook, module }: Pick<Recording, 'hook' | 'module'>)
   return module === '' ? hook : `${module}/${hook}`;
 }
 
-/** What a hook wrote to its output files; empty where it wrote nothing. */
+/** How a field of a recording is validated and described in the schema. */
 export type RecordedOutputs = Shaped<typeof outputs>;
 
 /** JSON schema of a recording. */

@@ -1,9 +1,14 @@
+/**
+ * Replays a recording: runs today's hook with the recorded input and compares what the outputs do. If they differ, the hook
+ * is run once more; a hook whose two runs differ depends on more than its input and cannot be judged.
+ */
+
 import type { Json } from '@addon-operator/json';
 import { dumpYaml } from '@addon-operator/yaml';
 import type { Recording } from './recording.ts';
 import { comparable, type RunEffects, sameEffects } from './run-effects.ts';
 
-/** What came of one run of today's hook. */
+/** The result of one run of today's hook. */
 export interface ReplayAttempt {
   /** Undefined for a run that failed. */
   readonly effects: RunEffects | undefined;
@@ -57,6 +62,7 @@ async function verdictOn(recording: Recording, hook: ReplayedHook, differ: Diffe
     };
   const then = hook.effectsOf(recording);
   if (isSame(then, now.effects)) return { result: 'same' };
+  // Only after a difference: a second run costs time, and equal outputs need no proof.
   const again = await hook.run(recording);
   if (!isSame(now.effects, again.effects))
     return {
@@ -77,6 +83,7 @@ function text(effects: RunEffects | undefined, error?: string): string {
   return dumpYaml((effects === undefined ? { failed: error ?? '' } : comparable(effects)) as Json, 2);
 }
 
+/** How many replays had each result. */
 export function countReplays(
   results: readonly ReplayResult[],
 ): Readonly<Record<ReplayResult['result'], number>> {

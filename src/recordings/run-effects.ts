@@ -1,6 +1,11 @@
+/**
+ * The effects of a run in a form that can be compared: the order of metrics does not matter, the last value of a gauge
+ * counts, counters add up.
+ */
+
 import { canonicalJson } from '@addon-operator/json';
 
-/** What the outputs of a run do. */
+/** The effects of the outputs of a run. */
 export interface RunEffects {
   /** Operations on objects, in order. */
   readonly operations: readonly unknown[];
@@ -24,6 +29,7 @@ export interface RecordedMetric {
   readonly buckets?: readonly number[];
 }
 
+/** One series while its operations are combined. */
 interface Series {
   readonly name: string;
   readonly group: string;
@@ -34,7 +40,7 @@ interface Series {
 }
 
 /**
- * What operations on metrics come to: for each series its last value, what is added to it, or its observations. In which order
+ * The result of operations on metrics: for each series its last value, its sum, or its observations. In which order
  * a hook writes different series does not matter. What was written of a group before it expired does not count.
  */
 export function bySeries(operations: readonly RecordedMetric[]): readonly unknown[] {
@@ -56,6 +62,7 @@ export function bySeries(operations: readonly RecordedMetric[]): readonly unknow
   ];
 }
 
+/** Gauges keep the last value, counters add, histograms collect. */
 function combined(action: string, before: unknown, value: unknown): unknown {
   if (action === 'observe') return [...(Array.isArray(before) ? before : []), value];
   if (action === 'add') return Number(before ?? 0) + Number(value);

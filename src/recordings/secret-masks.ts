@@ -1,3 +1,8 @@
+/**
+ * Replaces secrets in recordings by numbered masks. Equal secrets get equal masks, so a recording can still be replayed and
+ * compared. Base64 is decoded, masked and encoded again, because a hook decodes the data of Secrets.
+ */
+
 import { isObject, isRawJson, parseJson } from '@addon-operator/json';
 import { splitJsonStream } from '@addon-operator/json/json-stream';
 import { type FoundSecret, SecretFinder } from '@addon-operator/masking/secret-finder';
@@ -7,10 +12,11 @@ import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 /** Holds the object as it was applied, with its data. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
+/** Both alphabets: a secret may occur in a URL. */
 const BASE64 = /[\w+/-]/;
 /** The rest of a run of characters of base64, with the padding. */
 const REST_OF_RUN = /^[\w+/-]*={0,2}/;
-/** What is left of a secret that was cut. */
+/** The mask of a secret of which only a part is present. */
 const CUT_MASK = '***';
 
 /**
@@ -77,6 +83,7 @@ export class SecretMasks {
     return value['kind'] === 'Secret' ? this.#secret(value) : mapped(value, (item) => this.data(item), this);
   }
 
+  /** The data of a Secret object, whatever it contains, and the copy that kubectl keeps in an annotation. */
   #secret(object: Readonly<Record<string, unknown>>): unknown {
     const { data, stringData, metadata, ...rest } = object;
     const annotations = mapIn(mapIn(object, 'metadata'), 'annotations');
@@ -99,6 +106,7 @@ export class SecretMasks {
     };
   }
 
+  /** Base64 of the mask, so that a hook can still decode it. */
   #encoded(data: string): string {
     return data === '' ? '' : base64(this.#hide(decoded(data)));
   }
@@ -109,6 +117,7 @@ export class SecretMasks {
     return this.#maskOf(secret);
   }
 
+  /** A number that is a secret, such as a PIN, becomes a string. */
   #number(value: unknown): unknown {
     const digits = JSON.stringify(value);
     const mask = this.#finder.has(digits) ? this.#maskOf(digits) : undefined;
@@ -122,6 +131,7 @@ export class SecretMasks {
     { start, end, isBase64 }: FoundSecret,
   ): { readonly start: number; readonly end: number; readonly mask: string } | undefined {
     if (!isBase64) return undefined;
+    // Extends the match to the whole run of base64 characters, which is decoded as one.
     let runStart = start;
     while (runStart > from && BASE64.test(text.charAt(runStart - 1))) runStart -= 1;
     const run = text.slice(runStart, start) + (REST_OF_RUN.exec(text.slice(start))?.[0] ?? '');
@@ -134,6 +144,7 @@ export class SecretMasks {
     return { start: runStart, end: runStart + run.length, mask: base64As(run, mask) };
   }
 
+  /** Numbers masks in the order in which secrets occur. */
   #maskOf(secret: string): string {
     const known = this.#masks.get(secret);
     if (known !== undefined) return known;
@@ -169,11 +180,13 @@ function decoded(data: string): string {
   return base64(text) === data ? text : data;
 }
 
+/** A map under a key; empty if there is none. */
 function mapIn(value: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
   const map = value[key];
   return isObject(map) ? map : {};
 }
 
+/** A map with changed values, and changed keys if masks are given. */
 function mapped(
   value: Readonly<Record<string, unknown>>,
   map: (item: unknown) => unknown,

@@ -1,3 +1,9 @@
+/**
+ * Converts a recording into a test file for `hook test`. Objects of snapshots become the initial cluster, events become
+ * applied or deleted objects, outputs become expectations. What a test could not repeat is left out or refused, so that a
+ * generated test passes at once.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { isObject } from '@addon-operator/json';
 import type { Recording } from './recording.ts';
@@ -16,6 +22,7 @@ const SERVER_FIELDS = [
   'ownerReferences',
   'selfLink',
 ];
+/** Deeper patches are not expected of a test, rather than nested without bound. */
 const MAX_DEPTH = 20;
 
 /**
@@ -27,6 +34,7 @@ const MAX_DEPTH = 20;
 export function testFileOf(recording: Recording): Fields {
   const { hook, module, at, contexts, configValues, binding } = recording;
   const events = contexts.filter(({ type }) => type === 'Event').map(eventOf);
+  // An object that an event applies must not exist before.
   const changed = new Set(events.flatMap(({ object, isDeleted }) => (isDeleted ? [] : [nameOf(object)])));
   const existing = new Map(
     [...snapshotObjects(contexts), ...events.filter(({ isDeleted }) => isDeleted).map(({ object }) => object)]
@@ -57,6 +65,7 @@ interface EventObject {
   readonly isDeleted: boolean;
 }
 
+/** @throws OperatorError CONFIG_INVALID when the object of the event was not recorded */
 function eventOf(context: Fields): EventObject {
   const { object, watchEvent, binding } = context;
   if (!isObject(object))
@@ -67,6 +76,7 @@ function eventOf(context: Fields): EventObject {
   return { object: withoutServerFields(object), isDeleted: watchEvent === 'Deleted' };
 }
 
+/** Objects of all snapshots; filter results without an object cannot be restored. */
 function snapshotObjects(contexts: readonly Fields[]): readonly Fields[] {
   return contexts.flatMap(({ objects, snapshots }) => {
     const lists = [objects, ...(isObject(snapshots) ? Object.values(snapshots) : [])];
@@ -85,11 +95,13 @@ function withoutServerFields(object: Fields): Fields {
   return { ...rest, metadata: Object.fromEntries(kept) };
 }
 
+/** Identifies an object within the test cluster. */
 function nameOf({ apiVersion, kind, metadata }: Fields): string {
   const { namespace = '', name } = isObject(metadata) ? metadata : {};
   return [apiVersion, kind, namespace, name].map(String).join('/');
 }
 
+/** The steps that cause a run like the recorded one. */
 function stepsOf(recording: Recording, events: readonly EventObject[]): readonly unknown[] {
   const expect = expectationOf(recording);
   const context: Fields = recording.contexts.at(-1) ?? {};
@@ -115,6 +127,7 @@ function stepsOf(recording: Recording, events: readonly EventObject[]): readonly
   );
 }
 
+/** Whether the Synchronization is the only run of the first step. */
 function isAlone({ config }: Recording): boolean {
   const { lifecycle } = config;
   const hasStartup = isObject(lifecycle) && lifecycle['onStartup'] !== undefined;
@@ -126,6 +139,7 @@ function listIn(value: Fields, key: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
+/** Expects what the run wrote; a failed run expects a failure. */
 function expectationOf({ outputs, contexts }: Recording): Fields {
   if (outputs === undefined) return { outcome: 'failure' };
   const operations = readOutput(outputs.kubernetesPatch);

@@ -1,3 +1,8 @@
+/**
+ * Wrappers around the handler of the debug endpoint: `withAudit` logs who changes something, `withToken` guards the TCP
+ * listener. They know nothing about routes.
+ */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '@addon-operator/base/log';
 import { errorResponse } from '@addon-operator/http-server/response';
@@ -60,6 +65,6 @@ export function bearerToken(authorization: string | undefined): string | undefin
 
 /** Digests have one length, so the comparison takes equally long for every token. */
 export function isSameToken(given: string, expected: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const digest = (token: string): Buffer => createHash('sha256').update(token).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }

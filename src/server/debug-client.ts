@@ -1,3 +1,8 @@
+/**
+ * The client side of the debug endpoint, for commands such as `status`, `queue list` or `module pause`. One request, one
+ * response, with a limit of 30 s. Connection errors become DEBUG_SOCKET with advice on where the socket may be.
+ */
+
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
@@ -7,6 +12,7 @@ import { socketErrorText } from './socket-error.ts';
 
 /** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */
 const LIMIT_MS = 30_000;
+/** From here on a response is a refusal or a failure. */
 const FIRST_ERROR_STATUS = 400;
 
 export interface DebugRequest {
@@ -43,6 +49,7 @@ export async function requestDebug(
       socketPath,
       path,
       method: form === undefined ? 'GET' : 'POST',
+      // One connection for one request: a pooled one would keep the process of the command alive.
       agent: false,
       ...(form && { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }),
     },
@@ -52,10 +59,10 @@ export async function requestDebug(
       response.on('error', reject);
       response.on('end', () => {
         const { statusCode: status = 0, headers } = response;
-        const text = Buffer.concat(chunks).toString('utf8');
+        const content = Buffer.concat(chunks).toString('utf8');
         resolve({
           status,
-          body: status < FIRST_ERROR_STATUS ? text : messageIn(text),
+          body: status < FIRST_ERROR_STATUS ? content : messageIn(content),
           code: codeIn(headers),
         });
       });
@@ -67,7 +74,7 @@ export async function requestDebug(
   signal?.addEventListener('abort', stop, { once: true });
   const responded = new AbortController();
   clock.sleep(LIMIT_MS, responded.signal).then(
-    () => reject(new OperatorError('DEBUG_SOCKET', silence(socketPath))),
+    () => reject(new OperatorError('DEBUG_SOCKET', timeoutMessage(socketPath))),
     () => undefined,
   );
   try {
@@ -75,10 +82,11 @@ export async function requestDebug(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError('DEBUG_SOCKET', whyNot(socketPath, error), { cause: error });
+    throw new OperatorError('DEBUG_SOCKET', connectionProblem(socketPath, error), { cause: error });
   } finally {
     responded.abort();
     signal?.removeEventListener('abort', stop);
+    // Also when the limit or the signal ended the wait: an open socket would keep the process alive.
     outgoing.destroy();
   }
 }
@@ -99,11 +107,13 @@ function codeIn(headers: IncomingHttpHeaders): string | undefined {
   return typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value) ? value : undefined;
 }
 
-function silence(socketPath: string): string {
+/** The message for a daemon that accepts a connection and does not respond. */
+function timeoutMessage(socketPath: string): string {
   return `the daemon on the debug socket '${socketPath}' does not respond within ${LIMIT_MS / 1_000} s: it accepts connections, but it is stopped (SIGSTOP, a debugger) or busy; check its state with ps, then retry`;
 }
 
-function whyNot(socketPath: string, error: unknown): string {
+/** The message for a socket that cannot be connected to. */
+function connectionProblem(socketPath: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
     return `no operator runs here: there is no debug socket '${socketPath}'. In a cluster use kubectl exec; a sandbox is found from its working directory; --debug-unix-socket (ADDON_OPERATOR_DEBUG_SOCKET) names another socket`;

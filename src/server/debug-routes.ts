@@ -1,3 +1,10 @@
+/**
+ * The table of routes of the debug endpoint, as the original has them, and the forwarding of `/api/v1` to `api/api.ts`.
+ * `debug-server.ts` serves it on the unix socket (everything) and on TCP (read only). A route gets the request and the
+ * parts of its path, and returns a response; what it throws becomes status 500 with the code of the error. Each response
+ * passes the redactor last, so no route has to remember secrets.
+ */
+
 import { errorText } from '@addon-operator/base/error-text';
 import { OperatorError } from '@addon-operator/base/errors';
 import {
@@ -47,7 +54,7 @@ import {
   releaseUnlockResponse,
 } from './release-responses.ts';
 
-/** What the debug endpoint shows, and what it has changed and done on request. */
+/** The parts of the operator that the debug endpoint shows and changes. */
 export interface DebugEndpoint {
   readonly view: DaemonView;
   readonly parameters: {
@@ -73,24 +80,27 @@ export interface DebugEndpoint {
   readonly redactor?: Pick<Redactor, 'json' | 'revision' | 'text'>;
 }
 
+/** Pictures are not rendered here: `dot` does that from the text. */
 const NO_GRAPH_PICTURE = errorResponse(
   501,
   'REQUEST_INVALID',
   'rendering pictures is not supported: request /graph?format=text and pipe it to "dot -Tpng"',
 );
 
+/** Handles a request of a route whose pattern matched. Errors become status 500. */
 type Handler = (
   request: ServerRequest,
   groups: Groups,
   signal: AbortSignal,
 ) => RouteResponse | Promise<RouteResponse>;
 
-/** What the pattern of a route found in the path. */
+/** The variable parts of the path, as the pattern of the route found them. */
 interface Groups {
   readonly format: Format;
   readonly module: string;
 }
 
+/** One method and one path; two routes may have the same path. */
 interface Route {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -124,6 +134,7 @@ export function debugHandler(
     post('/hook/trigger', ({ body }) => hookTriggerResponse(endpoint.triggerHook, new URLSearchParams(body))),
     ...releaseRoutes(endpoint),
   ];
+  // Last, because it lists the others.
   routes.push(discoveryRoute(routes));
   const { redactor } = endpoint;
   const shown = (response: RouteResponse): RouteResponse =>
@@ -131,6 +142,7 @@ export function debugHandler(
   return async (request, signal) => {
     if (request.path.startsWith(`${API_PREFIX}/`))
       return await api(request, signal, isReadOnly ? undefined : 'debug socket');
+    // Of a path that is known only with another method the client learns that the method is wrong, not the path.
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);
     if (matching.length === 0) return NOT_FOUND;
@@ -149,6 +161,7 @@ export function debugHandler(
   };
 }
 
+/** Routes about the daemon as a whole: status, queues, the graph of modules, runtime parameters. */
 function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
   return [
     get('/', () => textResponse('debug endpoint is alive\n')),
@@ -189,6 +202,7 @@ function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
   ];
 }
 
+/** `POST /config/set` with `name`, `value` and optionally `duration`; an empty body is success. */
 function setParameter(parameters: DebugEndpoint['parameters'], form: URLSearchParams): RouteResponse {
   const name = form.get('name') ?? '';
   if (name === '') return errorResponse(400, 'REQUEST_INVALID', "'name' parameter is required");
@@ -200,6 +214,7 @@ function setParameter(parameters: DebugEndpoint['parameters'], form: URLSearchPa
   }
 }
 
+/** Routes below `/global`. */
 function globalRoutes({ view }: DebugEndpoint): Route[] {
   return [
     get('/global/list.{format}', (_request, { format }) =>
@@ -214,6 +229,7 @@ function globalRoutes({ view }: DebugEndpoint): Route[] {
   ];
 }
 
+/** Routes below `/module`. An unknown name gives MODULE_UNKNOWN with the complaint of the original. */
 function moduleRoutes({ view }: DebugEndpoint): Route[] {
   const moduleOf = ({ module: name }: Groups, complaint = 'module not found'): ModuleView => {
     const module = view.module(name);
@@ -256,6 +272,7 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
   ];
 }
 
+/** Pauses and resumes of one module or of all. */
 function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
   return [
     post('/pause', ({ body }, _groups, signal) =>
@@ -273,6 +290,7 @@ function pauseRoutes({ view, pauses }: DebugEndpoint): Route[] {
   ];
 }
 
+/** Requests a run, a forced run or an abort of one module. */
 function operationRoute({ view, requestOperation }: DebugEndpoint): Route {
   return post('/module/{module}/operation', ({ body }, { module }) =>
     view.module(module) === undefined
@@ -325,6 +343,7 @@ function sectionRoutes<S extends SectionView>(
   ];
 }
 
+/** Lists the routes of `/global` and `/module`, as the original does. */
 function discoveryRoute(routes: readonly Route[]): Route {
   const lines = routes
     .filter(({ path }) => path.startsWith('/global/') || path.startsWith('/module/'))
@@ -332,6 +351,7 @@ function discoveryRoute(routes: readonly Route[]): Route {
   return get('/discovery', () => textResponse(lines.join('')));
 }
 
+/** `{format}` and `{module}` in a path become groups of its pattern. */
 function get(path: string, handle: Handler): Route {
   const source = path
     .replace('.{format}', String.raw`\.(?<format>json|yaml|text)`)
@@ -343,6 +363,7 @@ function post(path: string, handle: Handler): Route {
   return { ...get(path, handle), method: 'POST' };
 }
 
+/** `text` for paths without an ending, such as `/graph`. */
 function formatOf(word: string | undefined): Format {
   return word === 'json' || word === 'yaml' ? word : 'text';
 }
@@ -352,14 +373,17 @@ function dataFormat(format: Format): 'json' | 'yaml' {
   return format === 'text' ? 'json' : format;
 }
 
+/** With sorted keys, as the original prints values. */
 function sortedResponse(format: 'json' | 'yaml', data: object): RouteResponse {
   return dataResponse(format, parseJson(canonicalJson(data)));
 }
 
+/** The words that Go's `strconv.ParseBool` takes for true. */
 function isYes(word: string | null): boolean {
   return word !== null && /^(1|t|T|true|TRUE|True)$/.test(word);
 }
 
+/** One parameter as JSON; `expireAt` and `lastError` are absent where there are none. */
 function parameterData({
   name,
   description,
@@ -379,6 +403,7 @@ function parameterData({
   };
 }
 
+/** The table of `config list`, with the column widths of the original. */
 function parameterTable(list: readonly RuntimeParameterView[]): string {
   const row = (name: string, value: string, expireAt: string, description: string): string =>
     `${name.padEnd(30)} ${value.padEnd(20)} ${expireAt.padEnd(20)} ${description.padEnd(40)}`.trimEnd();

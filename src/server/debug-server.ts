@@ -1,3 +1,9 @@
+/**
+ * Listens for debug requests: on a unix socket that only the user of the operator can open, and on TCP with a bearer
+ * token. `start-debug.ts` opens both. A socket file left by a killed daemon is replaced, but one that another process
+ * still serves is an error: two daemons on one path would take turns.
+ */
+
 import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
@@ -44,6 +50,7 @@ export async function startSocketServer(
     await mkdir(dirname(socketPath), { recursive: true, mode: PRIVATE_DIRECTORY });
     await removeStaleSocket(socketPath);
     const server = await servePrivately(socketPath, handler, log);
+    // The umask has no effect in a directory with default ACLs.
     await chmod(socketPath, PRIVATE_FILE);
     return server;
   } catch (error) {
@@ -72,6 +79,7 @@ export async function startDebugTcpServer(
   try {
     const [, host, port] = /^\[?(.*?)\]?:(\d{1,5})$/.exec(address) ?? [];
     if (port === undefined) throw new Error('use host:port');
+    // A missing token file fails the start instead of every request.
     await readToken();
     const handler = withToken(debugHandler(endpoint, true, api), readToken, log);
     return await serve({ host: host || '127.0.0.1', port: Number(port) }, handler, log);
@@ -96,6 +104,7 @@ async function servePrivately(path: string, handler: RequestHandler, log: Logger
   return await starting;
 }
 
+/** @throws Error when the path is in use, by a process or by something that is not a socket */
 async function removeStaleSocket(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined) return;
@@ -105,6 +114,7 @@ async function removeStaleSocket(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
+/** Whether a process accepts connections there. Only a refused connection proves that none does. */
 async function isResponded(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const connection = createConnection(path);

@@ -1,3 +1,8 @@
+/**
+ * Debug requests about hooks: abort a run, trigger a binding, record runs. Names are accepted with or without the module
+ * in front; an ambiguous or unknown name gets a response that lists the candidates.
+ */
+
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Recorder } from '../recordings/recorder.ts';
@@ -65,6 +70,7 @@ export function hookRecordResponse(
   const known = hooks();
   const wanted: string[] = [];
   for (const name of form.getAll('hook')) {
+    // A name without its module means the hooks of that name in all modules.
     const found = known.filter((each) => each === name || each.slice(each.indexOf('/') + 1) === name);
     if (found.length === 0)
       return errorResponse(404, 'REQUEST_REFUSED', `there is no hook ${name}${didYouMean(name, known)}`);
@@ -72,6 +78,7 @@ export function hookRecordResponse(
   }
   const lines = { ...textResponse(''), contentType: 'application/x-ndjson' };
   if (form.get('failed') === 'true') {
+    // An empty list would look as if no run had failed.
     if (recorder.keptFailures === 0)
       return errorResponse(
         409,

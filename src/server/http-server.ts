@@ -1,3 +1,10 @@
+/**
+ * The public HTTP server of the pod: `/metrics` for Prometheus, `/healthz` and `/readyz` for the kubelet, `/status` for
+ * people. It is started before the operator leads or has read anything (`start-probes.ts`), and gets its
+ * content through the functions in its options. Everything is read only and needs no authentication, so no route returns
+ * values.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import {
@@ -27,6 +34,7 @@ export interface HttpServerOptions {
   readonly log: Logger;
 }
 
+/** The text format of Prometheus. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
@@ -49,7 +57,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
 
 type Route = (request: ServerRequest, signal: AbortSignal) => RouteResponse | Promise<RouteResponse>;
 
+/** Exact paths only; HEAD is accepted wherever GET is. */
 function createHandler({ view, operatorMetrics, hookMetrics }: HttpServerOptions): RequestHandler {
+  // The type is repeated so that the first route may refer to the map that it is part of.
   const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
     [
       '/',
@@ -82,6 +92,7 @@ function createHandler({ view, operatorMetrics, hookMetrics }: HttpServerOptions
   };
 }
 
+/** Links to all paths, for a person who opens the port in a browser. */
 function indexPage(paths: readonly string[]): string {
   const links = paths.filter((path) => path !== '/').map((path) => `<li><a href="${path}">${path}</a></li>`);
   return `<!doctype html>

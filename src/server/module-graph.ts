@@ -1,3 +1,5 @@
+/** Renders the modules as a graph for `dot`, for `GET /graph?format=text`. */
+
 import type { GraphModule } from '../status/daemon-view.ts';
 
 /**
@@ -26,6 +28,7 @@ function cluster(order: number, modules: readonly GraphModule[]): string {
   return `  subgraph ${quoted(`cluster_${order}`)} {\n    label=${quoted(`order ${order}`)};\n${boxes.join('')}  }\n`;
 }
 
-function quoted(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`).replaceAll('\n', String.raw`\n`)}"`;
+/** A string literal of the DOT language. */
+function quoted(content: string): string {
+  return `"${content.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`).replaceAll('\n', String.raw`\n`)}"`;
 }

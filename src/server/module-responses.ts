@@ -1,3 +1,9 @@
+/**
+ * Debug requests about modules: list, explain, pause, resume, release of a finalizer. Each function validates its form,
+ * calls the command that `requests/` provides, and turns the outcome into a response. A refusal is 4xx with one sentence
+ * that says what to do.
+ */
+
 import { errorText } from '@addon-operator/base/error-text';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import {
@@ -66,6 +72,7 @@ export async function pauseResponse(
 ): Promise<RouteResponse> {
   const reason = form.get('reason') ?? '';
   if (reason === '') return errorResponse(400, 'REQUEST_INVALID', "a pause needs a 'reason'");
+  // Only this part throws for mistakes of the user; errors of the command itself become status 500.
   let untilMs: number | undefined;
   try {
     untilMs = endOf(form.get('for') ?? '', form.get('until') ?? '', commands.nowMs());
@@ -84,6 +91,7 @@ export async function resumeResponse(
   module: string | undefined,
   signal: AbortSignal,
 ): Promise<RouteResponse> {
+  // Read before the resume, which removes it.
   const holder = view.modules().find((each) => each.module === module)?.paused?.handedOverTo;
   const wasPaused = await pauses.resume(module, signal);
   if (wasPaused && holder !== undefined)
@@ -115,10 +123,12 @@ export async function releaseFinalizerResponse(
   }
 }
 
+/** The subject of a sentence: one module, or all of them. */
 function titleOf(module: string | undefined): string {
   return module === undefined ? 'all modules are' : `module ${module} is`;
 }
 
+/** When a pause ends. @throws Error with a sentence for the user */
 function endOf(duration: string, until: string, nowMs: number): number | undefined {
   if (duration !== '' && until !== '') throw new Error("give either 'for' or 'until', not both");
   if (duration !== '') {

@@ -1,3 +1,8 @@
+/**
+ * The operations that a user may request for a module, for the debug socket and for the API of the page. The request is
+ * only accepted here: it takes effect in the queue, and the status of the module shows the result.
+ */
+
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
 
@@ -8,17 +13,18 @@ import { type ModuleOperation, OPERATIONS } from '../status/module-object.ts';
  */
 export type OperationOutcome = 'requested' | 'deleting' | 'disabled' | 'paused' | 'unauthorized' | 'held';
 
-/** Has something done with a module, if that is possible. */
+/** Requests an operation on a module. */
 export type RequestOperation = (module: string, operation: ModuleOperation) => OperationOutcome;
 
-const ANSWERS: Readonly<Record<ModuleOperation, string>> = {
+/** The end of the sentence for an accepted operation. */
+const RESPONSES: Readonly<Record<ModuleOperation, string>> = {
   reconcile: 'is run',
   'force-reconcile': 'is run, and helm applies its chart even if nothing has changed',
   abort:
     'is aborted: its hooks and helm are terminated. If a run was in progress, it counts as failed until something changes',
 };
 
-/** Has an operation done with a module, as a form says it: `operation`. */
+/** Requests the operation that a form names in its field `operation`. */
 export function operationResponse(
   request: RequestOperation,
   module: string,
@@ -34,7 +40,7 @@ export function operationResponse(
     );
   switch (request(module, operation)) {
     case 'requested':
-      return textResponse(`module ${module} ${ANSWERS[operation]}\n`);
+      return textResponse(`module ${module} ${RESPONSES[operation]}\n`);
     case 'deleting':
       return textResponse(`module ${module} is disabled: its deletion is tried again\n`);
     case 'disabled':

@@ -1,3 +1,8 @@
+/**
+ * Bodies and status codes of `/readyz`, `/status` and `/status/converge`. The words and keys are those of the original
+ * operator: probes and scripts compare them.
+ */
+
 import {
   dataResponse,
   type Format,
@@ -8,6 +13,7 @@ import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { ConvergeStatus, LeaderState, ReplicaReadiness } from '../status/daemon-view.ts';
 import { type OperatorStatus, statusText } from '../status/operator-status.ts';
 
+/** In the words of the original. */
 const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> = {
   'not-elected': 'HA mode is enabled but no leader is elected',
   'no-request': "HA mode is enabled but couldn't craft a request to the leader",
@@ -16,7 +22,7 @@ const LEADER_PROBLEMS: Readonly<Record<Exclude<LeaderState, 'ready'>, string>> =
 };
 
 /**
- * What `/readyz` says.
+ * The response of `/readyz`.
  *
  * @param status said as well, for people; absent: the body is that of the original operator
  */
@@ -25,37 +31,39 @@ export function readinessResponse(readiness: ReplicaReadiness, status?: Operator
   return status === undefined ? reply : { ...reply, body: `${reply.body}${statusText(status)}` };
 }
 
+/** 200 once the first converge is done, and on a standby whose leader is ready; 500 before. */
 function briefReadiness(readiness: ReplicaReadiness): RouteResponse {
   if (readiness.type !== 'standby') {
-    const [text, status] =
+    const [content, status] =
       readiness.type === 'converged'
         ? (['Startup converge done.', 200] as const)
         : (['Startup converge in progress', 500] as const);
     const warnings = (readiness.warnings ?? []).map((warning) => `WARNING: ${oneLine(warning)}`);
-    return textResponse(`${[text, ...warnings].join('\n')}\n`, status);
+    return textResponse(`${[content, ...warnings].join('\n')}\n`, status);
   }
   if (readiness.leader === 'ready')
     return textResponse('HA mode is enabled and waiting for acquiring the lock.\n');
   return textResponse(`${LEADER_PROBLEMS[readiness.leader]}\n`, 500);
 }
 
-/** What `/status` says. */
+/** The response of `/status`. */
 export function statusResponse(status: OperatorStatus, format: Format): RouteResponse {
   return format === 'text' ? textResponse(statusText(status)) : dataResponse(format, status);
 }
 
-/** What `/status/converge` says. */
+/** The response of `/status/converge`. */
 export function convergeResponse(status: ConvergeStatus, format: 'text' | 'json'): RouteResponse {
   return format === 'json'
     ? dataResponse('json', convergeData(status))
     : textResponse(`${convergeText(status)}\n`);
 }
 
+/** One word for each state, as scripts for the original expect it; isolated modules follow in a line of their own. */
 function convergeText(status: ConvergeStatus): string {
   if (status.type === 'not-started') return 'STARTUP_CONVERGE_NOT_STARTED';
   const { isolated = [] } = status;
-  const text = progressText(status);
-  return isolated.length === 0 ? text : `${text}\nISOLATED_MODULES: ${isolated.join(', ')}`;
+  const content = progressText(status);
+  return isolated.length === 0 ? content : `${content}\nISOLATED_MODULES: ${isolated.join(', ')}`;
 }
 
 function progressText(status: Exclude<ConvergeStatus, { readonly type: 'not-started' }>): string {

@@ -1,3 +1,5 @@
+/** Renders task queues for `queue list` and `queue main`, as text for people and as data for JSON and YAML. */
+
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/operator-status.ts';
@@ -5,6 +7,7 @@ import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.t
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
+/** Callers that show queues only leave out unfinished runs. */
 const NO_UNFINISHED: UnfinishedRuns = { waiting: [], debounced: [], failed: [] };
 
 /** One queue with its tasks, for people, and the hooks in it that have been running for a while. */
@@ -13,6 +16,7 @@ export function queueText(queue: QueueView, running: readonly RunningHookFacts[]
   if (queue.tasks.length > 0) lines.push('');
   for (const { index, description } of queue.tasks)
     lines.push(`${String(index).padStart(INDEX_WIDTH)}. ${oneLine(description)}`);
+  // Short runs would only add noise: a hook is listed when it has been running for some seconds.
   const noted = running.filter((hook) => hook.queue === queue.name && hook.runningMs >= NOTED_HOOK_MS);
   if (noted.length > 0) lines.push('', ...noted.map(hookText));
   return `${lines.join('\n')}\n`;
@@ -46,7 +50,7 @@ export function queueData(queue: QueueView): object {
   return { name, tasksCount: tasks.length, status, tasks };
 }
 
-/** What {@link queueListText} shows, as data. */
+/** The content of {@link queueListText}, as data. */
 export function queueListData(
   queues: readonly QueueView[],
   showEmpty: boolean,
@@ -63,6 +67,7 @@ export function queueListData(
   };
 }
 
+/** `main` first, the others by name. */
 function splitQueues(queues: readonly QueueView[]) {
   const sorted = queues.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
   return {
@@ -71,10 +76,12 @@ function splitQueues(queues: readonly QueueView[]) {
   };
 }
 
+/** Sorts `main` in front. */
 function rank(queue: QueueView): number {
   return queue.name === MAIN ? 0 : 1;
 }
 
+/** The counts of the original's summary: it does not count `main` among the active and empty queues. */
 function summaryOf(queues: readonly QueueView[]) {
   const others = queues.filter((queue) => queue.name !== MAIN);
   const mainQueueTasks = taskSum(queues.filter((queue) => queue.name === MAIN));
@@ -87,6 +94,7 @@ function summaryOf(queues: readonly QueueView[]) {
   };
 }
 
+/** Tasks in all of these queues. */
 function taskSum(queues: readonly QueueView[]): number {
   return queues.reduce((sum, queue) => sum + queue.tasks.length, 0);
 }

@@ -1,11 +1,16 @@
+/**
+ * Debug requests with which a person confirms what the operator does not decide by itself: purge releases whose modules
+ * are gone, accept missing files, take over a release that another helm left locked.
+ */
+
 import { errorResponse, type RouteResponse, textResponse } from '@addon-operator/http-server/response';
 
-/** What became of the request to take over a release that another helm has left locked. */
+/** The outcome of a request to take over a release that another helm has left locked. */
 export type UnlockOutcome =
   | { readonly type: 'absent' }
   | { readonly type: 'busy' | 'not-locked' | 'unlocked'; readonly state: string };
 
-/** What a person decides about helm releases. */
+/** Decisions about helm releases that need a person. */
 export interface ReleaseCommands {
   /**
    * Removes the releases without a module that wait for it; returns their names.
@@ -25,6 +30,7 @@ export async function confirmPurgeResponse(
   signal: AbortSignal,
 ): Promise<RouteResponse> {
   const names = await releases.confirmPurge(signal);
+  // A script that confirms nothing should notice it.
   if (names.length === 0) return errorResponse(404, 'REQUEST_REFUSED', 'no release waits for confirmation');
   return textResponse(`removing the releases of modules without a directory: ${names.join(', ')}\n`);
 }

@@ -1,3 +1,9 @@
+/**
+ * Opens the debug endpoints of a process. A standby and an operator that starts have only a status to show
+ * (`startStatusSocket`); once the operator is built, `startDebug` serves everything. All servers are entered into
+ * `running` and end with it.
+ */
+
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -18,7 +24,7 @@ export interface DebugOptions {
   readonly api: Api;
   readonly peerUid: PeerUid;
   readonly log: Logger;
-  /** What has to be ended is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 
@@ -27,6 +33,7 @@ export async function startDebug(options: DebugOptions): Promise<void> {
   const { settings, endpoint, api, peerUid, log, running } = options;
   const socket = await startDebugServer(settings.debugUnixSocket, endpoint, log, peerUid, api);
   running.defer(() => socket.stop());
+  // The socket is always there, since every command of the CLI uses it. TCP is on request.
   if (settings.debugHttpAddress === '') return;
   const readToken = tokenReader(settings);
   const server = await startDebugTcpServer(settings.debugHttpAddress, endpoint, log, readToken, api);
@@ -67,10 +74,10 @@ function tokenReader({
 }: Pick<DebugEndpointSettings, 'debugHttpTokenFile' | 'debugHttpToken'>): () => Promise<string> {
   return async () => {
     if (path === '') return debugHttpToken;
-    const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const content = await readFile(path, 'utf8').catch((cause: unknown) => {
       throw new Error(`the token file ${path} cannot be read: ${messageOf(cause)}`, { cause });
     });
-    const token = text.trim();
+    const token = content.trim();
     if (token === '') throw new Error(`the token file ${path} is empty: write a random token into it`);
     return token;
   };

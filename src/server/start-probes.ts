@@ -1,3 +1,9 @@
+/**
+ * Starts the server of metrics and probes before the operator is built, and switches its content later with `show`. So the
+ * kubelet gets a response during the start and on a standby too. For development, a port in use can be replaced by
+ * a free one.
+ */
+
 import { componentLog, type Logger } from '@addon-operator/base/log';
 import { fieldsOf } from '@addon-operator/json';
 import type { Redactor } from '@addon-operator/masking/redactor';
@@ -63,10 +69,12 @@ export async function startProbes(options: ProbesOptions, starting: ProbedView):
   };
 }
 
+/** The server wraps the error of the system into HTTP_LISTEN, so the code is in the cause. */
 function isPortInUse(error: unknown): boolean {
   return error instanceof Error && fieldsOf(error.cause)['code'] === 'EADDRINUSE';
 }
 
+/** Errors in the status may quote secrets. */
 function redactedStatus(status: OperatorStatus, redactor: Redactor): OperatorStatus {
   const problems = status.problems.map((problem) => redactor.text(problem));
   return { ...status, text: redactor.text(status.text), problems };

@@ -1,3 +1,8 @@
+/**
+ * Settings of module authorization (`authorization/`). They are read at the start only; the files that they name (keyring,
+ * lock file) are read again for each check.
+ */
+
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { textType, wordType } from './setting-type.ts';
 
@@ -26,6 +31,7 @@ export const AUTHORIZATION_SETTINGS = {
     '',
     'File or directory with the public keys that are trusted, for --auth-policy keyring.',
   ),
+  // Must be private and outside of the modules directories, see `authorization/staging-directory.ts`.
   authStagingDir: setting(
     'auth-staging-dir',
     ownAnd('AUTH_STAGING_DIR'),
@@ -37,7 +43,7 @@ export const AUTHORIZATION_SETTINGS = {
 
 export type AuthorizationSettings = SettingsOf<typeof AUTHORIZATION_SETTINGS>;
 
-/** What a policy lacks, one sentence each. */
+/** Missing settings of a policy, one sentence each. */
 export function authorizationProblems(settings: AuthorizationSettings): string[] {
   switch (settings.authPolicy) {
     case 'none':

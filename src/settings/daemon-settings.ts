@@ -1,3 +1,5 @@
+/** Settings of the process: shutdown, development mode, the jq engine. */
+
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, durationType, textType } from './setting-type.ts';
 

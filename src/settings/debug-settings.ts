@@ -1,8 +1,14 @@
+/**
+ * Settings of the debug endpoint and of debugging. The TCP listener needs a token, because its responses contain all
+ * values; the socket is protected by file permissions.
+ */
+
 import { hidden, type Setting, type SettingsOf, secret, variable } from './setting.ts';
 import { booleanType, textType } from './setting-type.ts';
 
 /** Settings of the debug endpoint; only `debug-options` lists their flags. */
 export const DEBUG_ENDPOINT_SETTINGS = {
+  // All commands that talk to the daemon use it; the address of the page is in a file with the suffix `.ui`.
   debugUnixSocket: hidden(
     'debug-unix-socket',
     ['ADDON_OPERATOR_DEBUG_SOCKET', 'DEBUG_UNIX_SOCKET'],
@@ -17,6 +23,7 @@ export const DEBUG_ENDPOINT_SETTINGS = {
     '',
     'host:port for the read-only debug endpoint on TCP; default host 127.0.0.1. Requires a token.',
   ),
+  // The file wins over the variable, and is read for each request.
   debugHttpTokenFile: secret(
     hidden(
       'debug-http-token-file',
@@ -58,7 +65,7 @@ export const DEBUG_SETTINGS = {
 
 export type DebugSettings = SettingsOf<typeof DEBUG_SETTINGS>;
 
-/** What the debug endpoint on TCP lacks, one sentence each. */
+/** Missing settings of the debug endpoint on TCP, one sentence each. */
 export function debugProblems(settings: DebugEndpointSettings): string[] {
   if (settings.debugHttpAddress === '') return [];
   if (settings.debugHttpTokenFile !== '' || settings.debugHttpToken !== '') return [];

@@ -1,3 +1,5 @@
+/** Settings of directories and files: modules, global hooks, temporary files. Relative paths start at the working directory. */
+
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, integerType, listType, textType } from './setting-type.ts';
 
@@ -17,6 +19,7 @@ export const DIRECTORY_SETTINGS = {
     'false',
     'Accept symbolic links in modules to targets outside of their module.',
   ),
+  // A directory `hooks` below it is used instead, if there is one.
   globalHooksDir: setting(
     'global-hooks-dir',
     ['ADDON_OPERATOR_GLOBAL_HOOKS_DIR', 'GLOBAL_HOOKS_DIR', 'SHELL_OPERATOR_HOOKS_DIR'],
@@ -38,6 +41,7 @@ export const DIRECTORY_SETTINGS = {
     'false',
     'Fail the start if a values.yaml is missing.',
   ),
+  // One level is created. Other users must not be able to write to it.
   tmpDir: setting(
     'tmp-dir',
     ownAnd('TMP_DIR', 'SHELL_OPERATOR_TMP_DIR'),

@@ -1,3 +1,5 @@
+/** Settings of helm, of drift detection and of the clean-up of unknown releases. */
+
 import { type Setting, type SettingsOf, setting, variable } from './setting.ts';
 import {
   booleanType,
@@ -82,6 +84,7 @@ export const HELM_SETTINGS = {
     '10',
     'Burst of API requests of the resource monitor.',
   ),
+  // The default for modules whose module.yaml sets no mode.
   driftMode: setting(
     'drift-mode',
     'ADDON_OPERATOR_DRIFT_MODE',
@@ -89,6 +92,7 @@ export const HELM_SETTINGS = {
     'off',
     'What happens when other clients change objects of releases, unless module.yaml sets it: off (nothing), warn, heal (correct them).',
   ),
+  // Releases are read from the cluster, so only drivers that store them there are accepted.
   helmDriver: variable('HELM_DRIVER', helmDriverType, 'secret', 'Where helm stores releases.'),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
 

@@ -1,3 +1,8 @@
+/**
+ * Builds the environment of hooks and enabled scripts from that of the daemon. Credentials of the daemon are removed in
+ * every mode: a hook is a program of a module, and may print its environment.
+ */
+
 import { SECRET_VARIABLES } from '../settings.ts';
 import type { AuthorizationSettings } from './authorization-settings.ts';
 import type { HookRunSettings } from './hook-settings.ts';

@@ -1,6 +1,8 @@
+/** Converts the limits of hook runs from settings, where 0 means none, to optional fields. */
+
 import type { HookRunSettings } from './hook-settings.ts';
 
-/** What bounds a run of a hook, or of an enabled script; undefined: nothing. */
+/** The limits of a run of a hook or of an enabled script; undefined: none. */
 export interface HookLimits {
   readonly timeoutMs: number | undefined;
   readonly maxOutputBytes: number | undefined;

@@ -1,8 +1,14 @@
+/**
+ * Settings of hooks, extensions and HTTP hooks: limits of time, memory and size, environment, allowed hosts. A hook can set
+ * its own time limit in its configuration, which overrides the setting.
+ */
+
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { durationType, integerType, listType, textType, wordType } from './setting-type.ts';
 
 /** Settings of how hooks, enabled scripts and extensions are run. */
 export const HOOK_SETTINGS = {
+  // `settings.timeout` in the configuration of a hook overrides it.
   hookTimeoutMs: setting(
     'hook-timeout',
     'ADDON_OPERATOR_HOOK_TIMEOUT',
@@ -24,6 +30,7 @@ export const HOOK_SETTINGS = {
     '256',
     'MiB of heap that an in-process hook or an extension may use; its buffers may use the same amount in addition.',
   ),
+  // The limit protects the log; the files that a hook writes have a fixed limit of 10 MiB each.
   hookOutputLimitBytes: setting(
     'hook-output-limit',
     'ADDON_OPERATOR_HOOK_OUTPUT_LIMIT',
@@ -31,6 +38,7 @@ export const HOOK_SETTINGS = {
     '16777216',
     'Bytes of output of one run of a hook or enabled script that are logged; further output is dropped and counted; 0 means no limit.',
   ),
+  // HTTP hooks have a second limit, that of a request: see `hooks/http/post-hook.ts`.
   hookContextMaxBytes: setting(
     'hook-context-max-bytes',
     'ADDON_OPERATOR_HOOK_CONTEXT_MAX_BYTES',
@@ -38,6 +46,7 @@ export const HOOK_SETTINGS = {
     '67108864',
     'Maximum bytes of binding contexts for one run of a hook; further contexts go to the next run, in order.',
   ),
+  // Approximate memory in the heap, see `hooks/event-backlog.ts`.
   hookBacklogMaxBytes: setting(
     'hook-backlog-max-bytes',
     'ADDON_OPERATOR_HOOK_BACKLOG_MAX_BYTES',
@@ -45,6 +54,7 @@ export const HOOK_SETTINGS = {
     '67108864',
     'Bytes of events that wait for hooks or are part of a hook run in progress; above this limit, older states of objects are dropped if a newer state is queued.',
   ),
+  // Recordings in memory, see `recordings/failed-runs.ts`.
   keptHookFailures: setting(
     'record-failed',
     'ADDON_OPERATOR_RECORD_FAILED',
@@ -59,6 +69,7 @@ export const HOOK_SETTINGS = {
     'all',
     'Variables of the daemon that hooks and enabled scripts receive: all, allow-list.',
   ),
+  // Credentials of the daemon are removed even if this list names them.
   hookEnvAllowed: setting(
     'hook-env-allow',
     'ADDON_OPERATOR_HOOK_ENV_ALLOW',
@@ -66,6 +77,7 @@ export const HOOK_SETTINGS = {
     'PATH,HOME,HOSTNAME,LANG,LC_*,TZ,TMPDIR,KUBERNETES_SERVICE_*',
     'Variables that hooks receive with --hook-env allow-list; a trailing * matches any suffix.',
   ),
+  // `shared` is the behaviour of the original: two hooks with the same group name replace each other's series.
   metricGroups: setting(
     'hook-metric-groups',
     'ADDON_OPERATOR_HOOK_METRIC_GROUPS',
@@ -106,6 +118,7 @@ export type ExtensionSettings = SettingsOf<typeof EXTENSION_SETTINGS>;
 
 /** Settings of HTTP hooks and of the reconcile webhooks of modules. */
 export const HTTP_HOOK_SETTINGS = {
+  // See `hooks/http/allowed-hosts.ts`.
   httpHookAllowedHosts: setting(
     'http-hook-allowed-hosts',
     'ADDON_OPERATOR_HTTP_HOOK_ALLOWED_HOSTS',

@@ -1,3 +1,5 @@
+/** Settings of the connection to the API server, and of the rate of requests of each client. */
+
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { countType, durationType, rateType, textType } from './setting-type.ts';
 

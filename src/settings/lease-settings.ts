@@ -1,3 +1,8 @@
+/**
+ * Settings of leader election. The three times must be ordered (retry period < renew deadline < duration): hooks and helm
+ * of a leader that lost its lease are killed between the renew deadline and the end of the lease.
+ */
+
 import { hidden, type Setting, type SettingsOf, variable } from './setting.ts';
 import { durationType, onlyWordType, textType } from './setting-type.ts';
 
@@ -24,6 +29,7 @@ export const LEASE_SETTINGS = {
     '10s',
     'Time between two renewals; less than the renew deadline. A standby checks the lease five times as often.',
   ),
+  // Needs the name and the IP of the pod, which become the identity of the leader.
   isHaEnabled: variable(
     'ADDON_OPERATOR_HA',
     onlyWordType('true'),
@@ -40,10 +46,11 @@ export type LeaseTimeSettings = Pick<
   'leaseDurationMs' | 'leaseRenewDeadlineMs' | 'leaseRetryPeriodMs'
 >;
 
-/** What is wrong with the times of the lease, one sentence each. */
+/** Problems of the times of the lease, one sentence each. */
 export function leaseTimeProblems(times: LeaseTimeSettings): string[] {
   const { leaseDurationMs, leaseRenewDeadlineMs, leaseRetryPeriodMs } = times;
   const problems: string[] = [];
+  // The Lease object stores whole seconds.
   if (leaseDurationMs % 1_000 !== 0 || leaseDurationMs === 0)
     problems.push('--lease-duration (ADDON_OPERATOR_LEASE_DURATION) must be a number of whole seconds');
   if (leaseRenewDeadlineMs >= leaseDurationMs)

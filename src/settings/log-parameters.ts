@@ -1,3 +1,5 @@
+/** Runtime parameters of the log: they are changed with `config set` while the daemon runs. */
+
 import type { LogLevel, RootLogger } from '@addon-operator/logging/json-logger';
 import { LOG_LEVELS } from './log-settings.ts';
 import type { RuntimeParameter } from './runtime-parameters.ts';
@@ -14,6 +16,7 @@ export function logLevelParameter(log: RootLogger): RuntimeParameter {
     default: startLevel,
     validate: (value) => void levelOf(value),
     apply: (value) => log.setLevel(levelOf(value)),
+    // Only `debug` expires, and only where the operator was not started with it.
     holdsMs: (value) => (levelOf(value) === 'debug' && startLevel !== 'debug' ? DEBUG_HOLDS_MS : undefined),
   };
 }

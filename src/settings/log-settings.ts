@@ -1,3 +1,5 @@
+/** Settings of the log. The level can also be changed at run time (`log-parameters.ts`). */
+
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, wordType } from './setting-type.ts';
 

@@ -1,3 +1,5 @@
+/** Settings of modules: what enables them, their order, the effect of failures, Module objects, and CRDs. */
+
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, labelsWith, listType, wordType } from './setting-type.ts';
 

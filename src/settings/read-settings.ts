@@ -37,6 +37,7 @@ export function readSettings(sources: SettingSources): Settings {
     }
   }
   const settings = values as Settings;
+  // Rules between settings need every single value to be valid.
   if (problems.length === 0) problems.push(...problemsBetween(settings, sources));
   for (const variable of REFUSED_VARIABLES) {
     if ((sources.env[variable] ?? '') !== '')
@@ -57,15 +58,16 @@ export function readSetting<Name extends SettingName>(name: Name, sources: Setti
 
 function readOne(name: string, setting: Setting<unknown>, { env, flags, running }: SettingSources): unknown {
   const fromFlag = setting.flag === undefined ? undefined : flags[setting.flag];
+  // An empty variable counts as not set, as in the charts that set it from an optional value.
   const variable = setting.env.find((name) => (env[name] ?? '') !== '');
   const fromEnv = variable === undefined ? undefined : env[variable];
-  const text = fromFlag ?? fromEnv;
-  if (text === undefined && running !== undefined && Object.hasOwn(running, name)) {
+  const input = fromFlag ?? fromEnv;
+  if (input === undefined && running !== undefined && Object.hasOwn(running, name)) {
     const initial = setting.type.parse(setting.default);
     // An operator of another version may have a setting of this name with other values.
     if (isOfSameType(running[name], initial)) return running[name];
   }
-  const value = setting.type.parse(text ?? setting.default);
+  const value = setting.type.parse(input ?? setting.default);
   if (value !== undefined) return value;
   const where = fromFlag === undefined ? `variable ${variable}` : `flag --${setting.flag}`;
   const other =
@@ -76,10 +78,11 @@ function readOne(name: string, setting: Setting<unknown>, { env, flags, running 
         : `flag --${setting.flag}`;
   throw new OperatorError(
     'CONFIG_INVALID',
-    `${where}${other === '' ? '' : ` (${other})`}: value "${text}" is invalid; accepted: ${setting.type.accepted}`,
+    `${where}${other === '' ? '' : ` (${other})`}: value "${input}" is invalid; accepted: ${setting.type.accepted}`,
   );
 }
 
+/** Compares only the kind of value: string, number, boolean or list. */
 function isOfSameType(one: unknown, other: unknown): boolean {
   return typeof one === typeof other && Array.isArray(one) === Array.isArray(other);
 }

@@ -1,3 +1,8 @@
+/**
+ * The settings of a running operator for CLI commands, through the debug socket. So `plan` and `rbac` use the same
+ * directories and cluster as the daemon without repeating its flags.
+ */
+
 import { resolve } from 'node:path';
 import { SETTINGS, type SettingName, type Settings } from '../settings.ts';
 import type { Setting } from './setting.ts';

@@ -1,3 +1,8 @@
+/**
+ * Parameters that can be changed at run time, for ever or for a limited time. The debug endpoint calls `set`; a loop ends
+ * temporary values. A value that cannot be applied leaves the old one in use and shows its error in the list.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
@@ -9,7 +14,7 @@ export interface RuntimeParameter {
   readonly default: string;
   /** Throws with what is accepted when the value is wrong. */
   readonly validate: (value: string) => void;
-  /** Throws when the value cannot be put into force; what was in force before stays. */
+  /** Throws when the value cannot be applied; the previous value stays in use. */
   readonly apply: (value: string) => void;
   /** How long a value holds when no duration is given, in milliseconds; without it, or `undefined`: for ever. */
   readonly holdsMs?: (value: string) => number | undefined;
@@ -41,6 +46,7 @@ interface State {
   lastError?: string | undefined;
 }
 
+/** A temporary value may last this much longer than requested. */
 const EXPIRY_CHECK_MS = 15_000;
 
 /** The runtime parameters with their present values. */
@@ -92,6 +98,7 @@ export class RuntimeParameters {
     const holdsMs = duration === '' ? parameter.holdsMs?.(value) : parseGoDuration(duration);
     if (duration !== '' && (holdsMs === undefined || holdsMs <= 0))
       throw new Error(`parse duration "${duration}" failed: use a positive duration such as 30m`);
+    // Applied first: if it fails, neither the permanent nor the temporary value has changed.
     putInForce(parameter, state, value);
     state.temporary =
       holdsMs === undefined

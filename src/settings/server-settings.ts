@@ -1,3 +1,5 @@
+/** Settings of the HTTP server for metrics and probes. */
+
 import { ownAnd, type Setting, type SettingsOf, setting, variable } from './setting.ts';
 import { exceptWordType, metricPrefixType, portType, textType } from './setting-type.ts';
 
@@ -23,6 +25,7 @@ export type ServerSettings = SettingsOf<typeof SERVER_SETTINGS>;
 
 /** Settings of the metrics that the operator exports. */
 export const METRICS_SETTINGS = {
+  // Some names have the prefix inside, as in the original: see `metrics/metric-table.ts`.
   metricsPrefix: setting(
     'prometheus-metrics-prefix',
     ownAnd('PROMETHEUS_METRICS_PREFIX', 'SHELL_OPERATOR_PROMETHEUS_METRICS_PREFIX'),

@@ -1,21 +1,28 @@
+/**
+ * How strings of flags and variables become values. A type has a parser, a placeholder for the help and the words for the
+ * error message. A parser returns undefined for what it does not accept, and never throws. `read-settings.ts` calls it.
+ */
+
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 
 /** How the text of a flag or variable becomes a value. */
 export interface SettingType<T> {
   /** Placeholder in the help, such as `duration`. */
   readonly placeholder: string;
-  /** What is accepted, in words that complete "accepted: …". */
+  /** The accepted values, in words that complete "accepted: …". */
   readonly accepted: string;
   /** The value, or `undefined` when the text is not accepted. */
-  readonly parse: (text: string) => T | undefined;
+  readonly parse: (input: string) => T | undefined;
 }
 
+/** Any string, the empty one included. */
 export const textType: SettingType<string> = {
   placeholder: 'text',
   accepted: 'any text',
-  parse: (text) => text,
+  parse: (input) => input,
 };
 
+/** The words that Go's `strconv.ParseBool` accepts; users of the original write them. */
 const TRUE_WORDS: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const FALSE_WORDS: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
@@ -23,17 +30,17 @@ const FALSE_WORDS: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE
 export const booleanType: SettingType<boolean> = {
   placeholder: 'bool',
   accepted: '1, t, true, 0, f, false',
-  parse: (text) => (TRUE_WORDS.has(text) ? true : FALSE_WORDS.has(text) ? false : undefined),
+  parse: (input) => (TRUE_WORDS.has(input) ? true : FALSE_WORDS.has(input) ? false : undefined),
 };
 
 /** On only for exactly this word; every other text is off. */
 export function onlyWordType(word: string): SettingType<boolean> {
-  return { placeholder: 'text', accepted: `${word} switches it on`, parse: (text) => text === word };
+  return { placeholder: 'text', accepted: `${word} switches it on`, parse: (input) => input === word };
 }
 
 /** Off only for exactly this word; every other text is on. */
 export function exceptWordType(word: string): SettingType<boolean> {
-  return { placeholder: 'text', accepted: `${word} switches it off`, parse: (text) => text !== word };
+  return { placeholder: 'text', accepted: `${word} switches it off`, parse: (input) => input !== word };
 }
 
 /** A whole number between two bounds. */
@@ -41,8 +48,8 @@ export function integerType(min: number, max: number): SettingType<number> {
   return {
     placeholder: 'number',
     accepted: `a whole number from ${min} to ${max}`,
-    parse: (text) => {
-      const value = /^[-+]?\d+$/.test(text) ? Number(text) : Number.NaN;
+    parse: (input) => {
+      const value = /^[-+]?\d+$/.test(input) ? Number(input) : Number.NaN;
       return value >= min && value <= max ? value : undefined;
     },
   };
@@ -50,14 +57,15 @@ export function integerType(min: number, max: number): SettingType<number> {
 
 /** Whole numbers that the Go original keeps in 32 bits. */
 export const countType = integerType(0, 2 ** 31 - 1);
+/** A TCP port; 0 lets the system choose one. */
 export const portType = integerType(0, 65_535);
 
 /** A rate per second, 0 for no limit; fractions are fine. */
 export const rateType: SettingType<number> = {
   placeholder: 'number',
   accepted: 'a number from 0',
-  parse: (text) => {
-    const value = /^\+?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  parse: (input) => {
+    const value = /^\+?(\d+\.?\d*|\.\d+)$/.test(input) ? Number(input) : Number.NaN;
     return Number.isFinite(value) ? value : undefined;
   },
 };
@@ -66,8 +74,8 @@ export const rateType: SettingType<number> = {
 export const durationType: SettingType<number> = {
   placeholder: 'duration',
   accepted: 'a duration such as 90s, 20m or 1h30m',
-  parse: (text) => {
-    const ms = parseGoDuration(text);
+  parse: (input) => {
+    const ms = parseGoDuration(input);
     return ms !== undefined && ms >= 0 ? ms : undefined;
   },
 };
@@ -77,8 +85,8 @@ export function listType(separator: string, placeholder: string): SettingType<re
   return {
     placeholder,
     accepted: `items separated by "${separator}"`,
-    parse: (text) =>
-      text
+    parse: (input) =>
+      input
         .split(separator)
         .map((item) => item.trim())
         .filter((item) => item !== ''),
@@ -89,8 +97,8 @@ export function listType(separator: string, placeholder: string): SettingType<re
 const labelsType: SettingType<Readonly<Record<string, string>>> = {
   placeholder: 'labels',
   accepted: 'key=value pairs separated by commas',
-  parse: (text) => {
-    const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  parse: (input) => {
+    const pairs = input.split(',').filter((pair) => pair.trim() !== '');
     const labels: Record<string, string> = Object.create(null);
     for (const pair of pairs) {
       const [, key, value] = /^\s*([^=\s]+)=(.*?)\s*$/.exec(pair) ?? [];
@@ -107,8 +115,8 @@ export function labelsWith(
 ): SettingType<Readonly<Record<string, string>>> {
   return {
     ...labelsType,
-    parse: (text) => {
-      const given = labelsType.parse(text);
+    parse: (input) => {
+      const given = labelsType.parse(input);
       // Without a prototype, as the given ones: a label may be named `__proto__`.
       const labels: Record<string, string> = Object.create(null);
       return given && Object.assign(labels, always, given);
@@ -121,7 +129,7 @@ export function wordType<const W extends string>(words: readonly W[], fallback?:
   return {
     placeholder: 'word',
     accepted: words.join(', '),
-    parse: (text) => words.find((word) => word === text.toLowerCase()) ?? fallback,
+    parse: (input) => words.find((word) => word === input.toLowerCase()) ?? fallback,
   };
 }
 
@@ -129,13 +137,13 @@ export function wordType<const W extends string>(words: readonly W[], fallback?:
 export const metricPrefixType: SettingType<string> = {
   placeholder: 'text',
   accepted: 'letters, digits, "_" and ":" (not starting with a digit)',
-  parse: (text) => (/^(?:[a-zA-Z_:][a-zA-Z0-9_:]*)?$/.test(text) ? text : undefined),
+  parse: (input) => (/^(?:[a-zA-Z_:][a-zA-Z0-9_:]*)?$/.test(input) ? input : undefined),
 };
 
 /** Nothing, or an https URL of a host alone. */
 export const webhookUrlType: SettingType<string> = {
   placeholder: 'URL',
   accepted: 'an https URL without a path',
-  parse: (text) =>
-    text === '' || (/^https:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text)) ? text : undefined,
+  parse: (input) =>
+    input === '' || (/^https:\/\/[^/?#@]+\/?$/.test(input) && URL.canParse(input)) ? input : undefined,
 };

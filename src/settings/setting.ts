@@ -13,7 +13,7 @@ export interface Setting<T> {
   /** Environment variables, the strongest first. */
   readonly env: readonly string[];
   readonly type: SettingType<T>;
-  /** What holds when nothing is set, as the user would write it. */
+  /** The value when nothing is set, as the user would write it. */
   readonly default: string;
   readonly help: string;
   /** Left out of `start --help`, listed by `debug-options`. */
@@ -43,10 +43,10 @@ export function hidden<T>(
   flag: string,
   env: string | readonly string[],
   type: SettingType<T>,
-  text: string,
+  initial: string,
   help: string,
 ): Setting<T> {
-  return { ...setting(flag, env, type, text, help), isHidden: true };
+  return { ...setting(flag, env, type, initial, help), isHidden: true };
 }
 
 /** A variable that has no flag. */

@@ -1,3 +1,5 @@
+/** Generates `docs/settings.md` from the tables of settings; `test/checks` compares the file with it. */
+
 import { markdownTable } from '@addon-operator/strings/markdown-table';
 import { REFUSED_VARIABLES, SETTINGS } from '../settings.ts';
 import type { Setting } from './setting.ts';
@@ -53,6 +55,6 @@ function table(rows: readonly Setting<unknown>[]): string {
   );
 }
 
-function code(text: string): string {
-  return text === '' ? '' : `\`${text}\``;
+function code(content: string): string {
+  return content === '' ? '' : `\`${content}\``;
 }

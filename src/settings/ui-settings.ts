@@ -1,3 +1,5 @@
+/** Settings of the page in the browser. It is off by default and listens on loopback only. */
+
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, listType, portType, wordType } from './setting-type.ts';
 
@@ -17,6 +19,7 @@ export const UI_SETTINGS = {
     '9652',
     'Port of the page on 127.0.0.1; 0 picks a free one.',
   ),
+  // The token alone allows only reading.
   hasUiActions: setting(
     'ui-actions',
     'ADDON_OPERATOR_UI_ACTIONS',

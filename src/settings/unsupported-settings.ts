@@ -1,3 +1,5 @@
+/** Settings of the original that are refused, because ignoring them would change what the operator does. */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { type Setting, type SettingsOf, setting } from './setting.ts';
 import { textType } from './setting-type.ts';

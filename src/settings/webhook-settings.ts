@@ -1,6 +1,12 @@
+/**
+ * Settings of the webhook servers for admission and conversion, and of the admission server. Names and defaults are those
+ * of the original, so that its Services, Secrets and charts keep working. The two groups mirror each other.
+ */
+
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
 import { booleanType, integerType, listType, portType, textType, webhookUrlType } from './setting-type.ts';
 
+/** Paths separated by commas. */
 const FILES = listType(',', 'list');
 
 /** Settings of the admission server, which serves nothing. */
@@ -39,6 +45,7 @@ export const WEBHOOK_SETTINGS = {
     '',
     'For an operator outside of the cluster: https URL at which API servers reach this host; the default port is the port of the server. Empty uses the Services.',
   ),
+  // Admission and conversion have this many places each.
   webhookMaxRuns: setting(
     'webhook-max-runs',
     'ADDON_OPERATOR_WEBHOOK_MAX_RUNS',
@@ -46,6 +53,7 @@ export const WEBHOOK_SETTINGS = {
     '16',
     'Maximum number of hooks that run at the same time for admission requests, and the same number for conversions; further requests wait, each until its own deadline.',
   ),
+  // See `webhooks/certificate-secret.ts`.
   webhookSecretName: setting(
     'webhook-certs-secret',
     'ADDON_OPERATOR_WEBHOOK_CERTS_SECRET',
@@ -60,6 +68,7 @@ export const WEBHOOK_SETTINGS = {
     'shell-operator-hooks',
     'Prefix of the name of the webhook configurations; "-hooks" is appended.',
   ),
+  // The admission server. The default files need not exist: without them the operator creates its own certificate.
   validatingServiceName: setting(
     'validating-webhook-service-name',
     ownAnd('VALIDATING_WEBHOOK_SERVICE_NAME'),
@@ -116,6 +125,7 @@ export const WEBHOOK_SETTINGS = {
     '9680',
     'Port of the admission webhooks.',
   ),
+  // The conversion server, with the same settings as the admission server.
   conversionServiceName: setting(
     'conversion-webhook-service-name',
     ownAnd('CONVERSION_WEBHOOK_SERVICE_NAME'),

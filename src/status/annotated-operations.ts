@@ -1,3 +1,9 @@
+/**
+ * Operations that users request with an annotation on a Module object, such as `addon-operator.io/operation: reconcile`.
+ * The watch of the objects reports the annotation, a reconcile claims it, and it is removed when the operation is done.
+ * The removal tests uid and value, so a newer request in the meantime is not lost.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -34,7 +40,7 @@ const POINTER = `/metadata/annotations/${escapeSegment(OPERATION_ANNOTATION)}`;
 export class AnnotatedOperations {
   readonly #options: AnnotatedOperationsOptions;
   readonly #stop: AbortSignal;
-  /** What a reconcile has taken over, by module: the object's uid and the word. */
+  /** Operations that a reconcile has taken over, by module: uid of the object and the word. */
   readonly #taken = new Map<string, string>();
 
   /** @param stop ends what is still to be written, and the watch */

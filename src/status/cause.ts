@@ -1,3 +1,5 @@
+/* The types of causes and of the tree of conditions, with the order in which conditions become true. */
+
 /** The conditions that a module needs, in the order in which they have to become true. */
 export const WHY_IDS = [
   'authorized',
@@ -15,7 +17,7 @@ export const WHY_IDS = [
 ] as const;
 export type WhyId = (typeof WHY_IDS)[number];
 
-/** What keeps a module from being ready, or from following a change. */
+/** One reason why a module is not ready, or does not follow a change. */
 export interface Cause {
   /** The first condition that is not true for this. */
   readonly node: WhyId;
@@ -28,9 +30,9 @@ export interface Cause {
   readonly text: string;
   /** When it is tried next, or ends; null if that is not known. */
   readonly until: string | null;
-  /** It is an error, or needs a person; otherwise it goes on without help. */
+  /** It is an error or needs a person; otherwise it ends by itself. */
   readonly isStalled: boolean;
-  /** What is in the way, such as `queue/main`, `module/db` or `hook/web/hooks/a.sh`. */
+  /** The object in the way, such as `queue/main`, `module/db` or `hook/web/hooks/a.sh`. */
   readonly ref: string | null;
   /** The command or edit that fixes it. */
   readonly remedy: string | null;

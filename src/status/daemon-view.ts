@@ -1,3 +1,9 @@
+/**
+ * The read side of the operator: everything that servers may show, as one interface. `views/` implements it, `server/` and
+ * `status/` read it, tests replace it. Methods return plain data for one moment and never change anything; those that take
+ * a signal may query the cluster.
+ */
+
 import type { JsonObject } from '@addon-operator/json';
 import type { Journal } from '../journal/journal.ts';
 import type {
@@ -19,13 +25,13 @@ export interface DaemonView {
   /** Whether the first converge is over; queries the leader when this replica is a standby. */
   readiness(signal: AbortSignal): ReplicaReadiness | Promise<ReplicaReadiness>;
   convergeStatus(): ConvergeStatus;
-  /** What the operator does, and what holds it up. */
+  /** The activity of the operator and the problems that hold it up. */
   status(): OperatorStatus;
   /** The hooks that run now, the longest running first. */
   runningHooks(): readonly RunningHookFacts[];
   /** All queues, also empty ones, in any order. */
   queues(): readonly QueueView[];
-  /** Runs of hooks that are in no queue although they are not done. */
+  /** Hook runs that are not finished and not in a queue: deferred, debounced or failed for good. */
   unfinishedRuns(): UnfinishedRuns;
   /** The same as data, `main` first, with at most so many tasks of each queue. */
   taskQueues(maxTasks: number): readonly TaskQueueView[];
@@ -36,7 +42,7 @@ export interface DaemonView {
     Journal,
     'list' | 'details' | 'event' | 'eventOf' | 'byModule' | 'changedSince' | 'followOutput' | 'revision'
   >;
-  /** What happens within so many milliseconds at times that are known now, the next first, and at most so many things. */
+  /** Things that happen within so many milliseconds at known times, the next first, at most `limit` of them. */
   next(withinMs: number, limit?: number): readonly NextItem[];
   /** Names of the enabled modules, in any order. */
   enabledModules(): readonly string[];
@@ -51,11 +57,11 @@ export interface DaemonView {
   readonly global: SectionView;
   /** A module that was found, enabled or not; `undefined` for an unknown name. */
   module(name: string): ModuleView | undefined;
-  /** What one must be allowed for the patches of hooks so far: group, resource, verbs, and the namespace if in one. */
+  /** Permissions that the patches of hooks have needed so far: group, resource, verbs, and the namespace if in one. */
   patchAccess(): readonly JsonObject[];
   /** The watches of the bindings of hooks. */
   watches(): readonly WatchView[];
-  /** What the resource monitors watch, by enabled module. */
+  /** Objects that the resource monitors watch, by enabled module. */
   monitoredResources(signal: AbortSignal): MonitoredResources | Promise<MonitoredResources>;
 }
 
@@ -68,12 +74,12 @@ export type ReplicaReadiness =
     }
   | { readonly type: 'standby'; readonly leader: LeaderState };
 
-/** What a standby learned from the leader's readiness probe. */
+/** The state of the leader, as a standby reads it from the leader's readiness probe. */
 export type LeaderState = 'ready' | 'not-elected' | 'no-request' | 'unreachable' | 'not-ready';
 
 /**
  * Progress of the first converge and of later ones; `tasks` counts what is still to do in the queue `main`, `isolated`
- * names the modules that fail, or failed for good, while the others go on.
+ * names the modules that fail, or failed for good, while other modules continue.
  */
 export type ConvergeStatus =
   | { readonly type: 'not-started' }
@@ -83,7 +89,7 @@ export type ConvergeStatus =
 /** One queue at one moment. */
 export interface QueueView {
   readonly name: string;
-  /** What the worker does, such as `run first task`; empty between two tasks, and before there is a worker. */
+  /** The activity of the worker, such as `run first task`; empty between two tasks, and before there is a worker. */
   readonly status: string;
   /** From head to tail; `index` starts at 1. */
   readonly tasks: readonly QueueTaskView[];
@@ -98,7 +104,7 @@ export interface QueueTaskView {
 export interface SectionView {
   /** The merged values of the section. */
   values(): JsonObject;
-  /** What the ConfigMap holds for the section. */
+  /** The section in the ConfigMap. */
   configValues(): JsonObject;
   /** The values patches in memory, each a list of operations; `undefined` when there never was one. */
   patches(): readonly ValuesPatchView[] | undefined;
@@ -106,7 +112,7 @@ export interface SectionView {
   snapshots(): JsonObject;
   /** The merged values with the layer that each comes from. */
   layeredValues(): readonly LayeredValue[];
-  /** What hooks changed in these values. */
+  /** Operations of hooks on these values. */
   hookPatches(): readonly HookPatchView[];
   /** Snapshots by hook and binding, object by object. */
   hookSnapshots(): readonly HookSnapshots[];
@@ -122,7 +128,7 @@ export interface ValuesPatchView {
 export interface ModuleView extends SectionView {
   /** Key of the module in values: its name in camelCase. */
   readonly valuesKey: string;
-  /** What others changed of the objects of the release; null without drift detection for it. */
+  /** Drift of the objects of the release; null without drift detection for it. */
   drift(): ModuleDrift | null;
   /** The last 20 revisions of the release, the newest first. @throws the errors of the API client */
   history(signal: AbortSignal): Promise<readonly RevisionView[]>;

@@ -1,3 +1,8 @@
+/**
+ * Writes Kubernetes Events about Modules, in the manner of client-go's recorder: equal Events become a count, and a
+ * token bucket for each module bounds the writes. Events are best effort. A refusal pauses them for five minutes.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -30,7 +35,7 @@ const MAX_TRIES = 3;
 const RETRY_MS = 1_000;
 const PAUSE_AFTER_REFUSAL_MS = 5 * 60_000;
 
-/** What happened to one module, oldest first. */
+/** Events about one module, the oldest first. */
 export interface RecordedEvents {
   readonly object: ModuleObject;
   readonly events: readonly RecordedEvent[];
@@ -60,7 +65,7 @@ export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #modules = new Map<string, ModuleRecord>();
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  #isRefusalTold = false;
+  #isRefusalLogged = false;
   #idle: Promise<void> = Promise.resolve();
 
   constructor(options: EventRecorderOptions) {
@@ -76,18 +81,19 @@ export class EventRecorder {
     const record = this.#recordOf(object.name);
     const known = record.series.get(event.reason);
     const isSame = known?.message === event.message && nowMs - known.lastMs < SERIES_MS;
+    // Counted even if the write is dropped below, so that the next write has the right count.
     if (isSame) Object.assign(known, { count: known.count + 1, lastMs: nowMs, lastTime: time });
     if (nowMs < this.#pausedUntilMs || !record.writes.tryTake()) return;
     try {
-      if (isSame && (await this.#insist(() => this.#count(known, signal), signal))) return;
+      if (isSame && (await this.#retryWrite(() => this.#count(known, signal), signal))) return;
       const create = () => this.#create(object, event, { nowMs, timeMs }, signal);
-      record.series.set(event.reason, await this.#insist(create, signal));
-      this.#isRefusalTold = false;
+      record.series.set(event.reason, await this.#retryWrite(create, signal));
+      this.#isRefusalLogged = false;
     } catch (error) {
       signal.throwIfAborted();
       this.#pausedUntilMs = nowMs + PAUSE_AFTER_REFUSAL_MS;
-      const level = this.#isRefusalTold ? 'debug' : 'warn';
-      this.#isRefusalTold = true;
+      const level = this.#isRefusalLogged ? 'debug' : 'warn';
+      this.#isRefusalLogged = true;
       log[level](errorFields(error), 'cannot write Events about modules, they are skipped');
     }
   }
@@ -97,7 +103,7 @@ export class EventRecorder {
     return this.#idle;
   }
 
-  /** Writes Events behind those that wait already, so that the caller can go on with statuses. Returns at once. */
+  /** Writes Events behind those that wait already, so that the caller can continue with statuses. Returns at once. */
   recordInBackground(recorded: readonly RecordedEvents[], signal: AbortSignal): void {
     if (recorded.length === 0) return;
     const writeAll = async (): Promise<void> => {
@@ -125,7 +131,7 @@ export class EventRecorder {
   }
 
   /** Repeats a write that does the same when it is done twice. */
-  async #insist<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #retryWrite<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await write();

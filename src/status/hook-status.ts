@@ -1,3 +1,5 @@
+/** Computes the server-side apply for the status that a reconcile webhook returned; see {@link hookStatus}. */
+
 import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { CONDITION_TYPES } from './module-conditions.ts';
@@ -12,9 +14,9 @@ const OPERATORS_FIELDS: ReadonlySet<string> = new Set(STATUS_FIELDS);
 const OPERATORS_CONDITIONS: ReadonlySet<unknown> = new Set(CONDITION_TYPES);
 
 /**
- * What is to be applied, as {@link HOOK_FIELD_MANAGER}, so that the status becomes the one the hook gave back: what it
- * changed, and what it keeps of what it reported before; what it left out of that goes. Fields and conditions of the operator
- * stay the operator's, and those of others that the hook did not change stay theirs.
+ * The fields to apply as {@link HOOK_FIELD_MANAGER} so that the status becomes the one that the hook returned: fields that
+ * it changed, and fields that it reported before and keeps. A field that it left out is removed. Fields and conditions of
+ * the operator, and those of other clients that the hook did not change, are not touched.
  *
  * @param sent the Module object as the hook saw it, with its managed fields
  * @returns undefined when there is nothing to write

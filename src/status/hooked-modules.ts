@@ -1,3 +1,9 @@
+/**
+ * Module objects as the reconcile webhooks of modules use them: read before a call, status fields written after it, and a
+ * finalizer while the webhook has to clean up. The fields of the webhook have a field manager of their own, so the
+ * operator and the webhook do not overwrite each other. Conflicts are retried with a fresh read.
+ */
+
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import {
@@ -28,7 +34,7 @@ export interface HookedModulesOptions {
   readonly isOn: boolean;
   /** Whether Modules are kept in the cluster. */
   readonly isKept: (signal: AbortSignal) => Promise<boolean>;
-  /** What the status of a module would be, for one without an object. */
+  /** Computes the status of a module that has no object. */
   readonly statusOf: (module: string) => unknown;
 }
 
@@ -108,7 +114,7 @@ export class HookedModules {
   }
 
   /**
-   * What was noted of the hook when the object was held; undefined for one that is not held, or may not be read. The
+   * The definition of the hook that was stored when the finalizer was added; undefined for one that is not held, or may not be read. The
    * cluster is queried whether or not Modules are kept up to date at the moment: an object that is held stays held.
    *
    * @throws other errors of the API client

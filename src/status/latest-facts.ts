@@ -1,3 +1,5 @@
+/** The facts about modules during one pass of the controller, refreshed while the pass writes. */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ModuleFacts } from './module-facts.ts';
 
@@ -11,7 +13,7 @@ export interface LatestFactsOptions {
 }
 
 /**
- * The facts for one pass over all modules. Writing the objects of many modules takes seconds, in which modules go on:
+ * The facts for one pass over all modules. Writing the objects of many modules takes seconds, in which modules continue to run:
  * without this the last writes of a pass would show how things were at its start, and each would be needed twice.
  */
 export class LatestFacts {

@@ -1,3 +1,10 @@
+/**
+ * Computes why a module is not ready, or does not follow a change: a list of causes, the one that has to be removed first
+ * in front. Its inputs are the explanation of the module and the obstacles around it (queues, hooks, watches, the
+ * ConfigMap). Conditions, Events, `explain` and the page all use this list. Sentences contain no relative times, because
+ * they are stored in objects, and each change of a sentence is a write.
+ */
+
 import { headlineOf } from '@addon-operator/strings/headline';
 import type { Cause, WhyId } from './cause.ts';
 import { errorOfTask } from './error-of-task.ts';
@@ -43,9 +50,9 @@ export interface FailedHook {
   readonly remedy: string;
 }
 
-/** What is known about things in the way of a module, beside its own state. */
+/** Facts about obstacles of a module, in addition to its own state. */
 export interface Obstacles {
-  /** Why the ConfigMap is not in force. */
+  /** Why the ConfigMap is refused; null while it is accepted. */
   readonly configProblem: string | null;
   /** The command that edits the ConfigMap. */
   readonly editConfigMap: string;
@@ -67,7 +74,7 @@ export interface Obstacles {
   readonly isDeployed: boolean;
   /** A sentence of its readiness probe; null while it is ready, or has none. */
   readonly notReady: string | null;
-  /** Of a run, beside those of a converge. */
+  /** Progress of a run outside of a converge. */
   readonly progress: 'none' | 'pending' | 'running';
 }
 
@@ -107,7 +114,7 @@ type Explained = Pick<
 const RETRIED = 'the operator retries by itself';
 
 /**
- * Everything that holds a module up, what has to end first before the rest. The conditions of its object, its Events, the
+ * All causes of a module, the one that has to be removed first in front. The conditions of its object, its Events, the
  * commands and the page all show these causes, so that they cannot contradict each other.
  */
 export function causesOf(explained: Explained, obstacles: Obstacles): readonly Cause[] {
@@ -125,7 +132,7 @@ function* allCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
   yield* runCauses(explained, obstacles);
 }
 
-/** What keeps the decision about the module from being made, or from having an effect. */
+/** Causes that prevent the decision about the module, or its effect. */
 function* decisionCauses(
   explained: Explained,
   { configProblem, editConfigMap, unloadedFiles, blocksAll }: Obstacles,
@@ -147,8 +154,8 @@ function* decisionCauses(
     const until = explained.failure?.nextAttemptAt ?? null;
     yield cause(node, why, text, { isStalled: true, until, remedy: remedy ?? null });
   }
-  for (const text of unloadedFiles)
-    yield cause('found', 'FilesNotLoaded', text, {
+  for (const sentence of unloadedFiles)
+    yield cause('found', 'FilesNotLoaded', sentence, {
       isStalled: true,
       remedy: 'correct the files, they are loaded when they are saved',
     });
@@ -177,6 +184,7 @@ function* runCauses(explained: Explained, obstacles: Obstacles): Generator<Cause
     notReady,
     progress,
   } = obstacles;
+  // A module that is not run has no causes in its run.
   if (status === 'disabled' && explained.source === 'requirement') yield requirementMissing(explained);
   if (status === 'disabled' || status === 'held' || status === 'unauthorized') return;
   // The other operator says what it waits for.
@@ -255,9 +263,9 @@ function failed(explained: Explained, isActive: boolean): Cause {
   const ref = `module/${module}`;
   if (failure === null) {
     const broken = requires.find((other) => other.status === 'failing' || other.status === 'isolated');
-    const text =
+    const sentence =
       broken === undefined ? 'A required module fails' : `It waits for module ${broken.name}, which fails`;
-    return cause('requirements', 'RequirementFailed', text, {
+    return cause('requirements', 'RequirementFailed', sentence, {
       isStalled: true,
       ...(broken !== undefined && {
         ref: `module/${broken.name}`,
@@ -304,12 +312,14 @@ function retryRemedy(file: string): string {
     : `fix ${file} or what its error names; ${RETRIED}`;
 }
 
+/** The condition that a failure belongs to, by the place where it happened. */
 function nodeOfFailure({ step }: Explained, { place }: ModuleFailure): WhyId {
   if (place?.type === 'requirements') return 'requirements';
   if (place?.type === 'hook') return nodeOfHook(place.binding, step);
   return isBeforeHelm(step) ? 'synchronized' : 'helm';
 }
 
+/** The condition that a hook belongs to, by its kind of binding and how far the run of its module has come. */
 function nodeOfHook(binding: string, step: string): WhyId {
   switch (binding) {
     case 'beforeHelm':
@@ -330,6 +340,7 @@ function isBeforeHelm(step: string): boolean {
   return step === 'startup' || step.includes('synchronization');
 }
 
+/** Separates task and error in the sentence about a blocked queue; `isSameBlock` splits at it. */
 const FAILS = ' fails: ';
 
 /**
@@ -342,8 +353,8 @@ export function isSameBlock(one: string, other: string): boolean {
   return task === otherTask && withoutNumbers(error.join()) === withoutNumbers(otherError.join());
 }
 
-function withoutNumbers(text: string): string {
-  return text.replaceAll(/[0-9]+/gu, '');
+function withoutNumbers(sentence: string): string {
+  return sentence.replaceAll(/[0-9]+/gu, '');
 }
 
 /** Hundreds of modules may be behind the same task, with the same sentence. */
@@ -375,7 +386,7 @@ function blockedBy(node: WhyId, { queue, task, error, file, nextAttemptAt, hook 
 
 function running(node: WhyId, long: LongHook): Cause {
   const { hook, binding, since, isStuck } = long;
-  const place = [binding, placeOfHook(long)].filter((text) => text !== '').join(', ');
+  const place = [binding, placeOfHook(long)].filter((sentence) => sentence !== '').join(', ');
   return cause(
     node,
     isStuck ? 'HookHangs' : 'HookRunning',

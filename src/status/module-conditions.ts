@@ -1,3 +1,9 @@
+/**
+ * Derives the five conditions of a module. The first cause (`module-causes.ts`) decides in most cases; the switch over the
+ * status says what is true without one. `Ready`, `Reconciling` and `Stalled` have the meaning of kstatus, so that
+ * `kubectl wait` and Flux understand them.
+ */
+
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf } from '@addon-operator/strings/headline';
 import type { Cause } from './cause.ts';
@@ -7,7 +13,7 @@ import type { ModuleFacts } from './module-facts.ts';
 export const CONDITION_TYPES = ['Enabled', 'Ready', 'Reconciling', 'Drifted', 'Stalled'] as const;
 export type ConditionType = (typeof CONDITION_TYPES)[number];
 
-/** What is true of a module, in the form Kubernetes uses everywhere. */
+/** One condition of a module, in the standard form of Kubernetes. */
 export interface Condition {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -33,21 +39,21 @@ export function conditionsOf(facts: ModuleFacts): readonly Condition[] {
 }
 
 /**
- * What `kubectl get modules` shows in its last column. kubectl ends a cell at the first line end, and programs print the
+ * The last column of `kubectl get modules`. kubectl ends a cell at the first line end, and programs print the
  * reason for their failure last.
  */
-function headline(text: string): string {
-  const line = oneLine(headlineOf(text));
+function headline(sentence: string): string {
+  const line = oneLine(headlineOf(sentence));
   if (line.length <= MAX_HEADLINE_LENGTH) return line;
   return `${line.slice(0, HEADLINE_START)} … ${line.slice(-(MAX_HEADLINE_LENGTH - HEADLINE_START - 3))}`;
 }
 
 /** A text that fits into a status. */
-export function bounded(text: string): string {
-  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
+export function bounded(sentence: string): string {
+  return sentence.length <= MAX_MESSAGE_LENGTH ? sentence : `${sentence.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
 }
 
-/** What is in the way of all modules is no concern of one that nothing enables. */
+/** A disabled module ignores obstacles that concern all modules. */
 function causeOf({ explanation: { status, causes } }: ModuleFacts): Cause | undefined {
   return status === 'disabled' ? causes.find(({ node }) => node === 'requirements') : causes[0];
 }
@@ -73,7 +79,7 @@ function ready(facts: ModuleFacts): Condition {
   });
   const cause = causeOf(facts);
   if (cause !== undefined) {
-    // It was ready, and goes on without help: it is not known yet whether it will be.
+    // It was ready, and the cause ends by itself: whether it will be ready again is not known yet.
     const isOpen = (status === 'ready' || status === 'held-up') && !cause.isStalled;
     return says(isOpen ? 'Unknown' : 'False', cause.reason, cause.text);
   }

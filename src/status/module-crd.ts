@@ -1,3 +1,8 @@
+/**
+ * The CustomResourceDefinition of Modules. `install-module-crd.ts` writes it at the start, and the chart ships the same. A
+ * change here needs a higher `CRD_REVISION`: an operator never replaces a newer definition.
+ */
+
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { MAX_HOOK_RUNS } from './module-facts.ts';
 

@@ -1,3 +1,5 @@
+/** Data for the pages of one module: layered values, hook patches, snapshots, hooks, revisions, watches. */
+
 import type { Json } from '@addon-operator/json';
 import type { RunView } from '../journal/run-view.ts';
 
@@ -12,7 +14,7 @@ export interface LayeredValue {
   readonly layer: ValueLayer;
   /** Name of the hook that set it; empty for other layers. */
   readonly hook: string;
-  /** What weaker layers have in its place, the strongest first. */
+  /** Values of weaker layers in its place, the strongest first. */
   readonly below: readonly { readonly layer: ValueLayer; readonly value: Json }[];
 }
 
@@ -54,7 +56,7 @@ export interface SnapshotItemView {
   /** Names are empty where the binding keeps filter results only. */
   readonly namespace: string;
   readonly name: string;
-  /** What the hook is given of it: the result of the filter, or the object; `***` for a Secret, null if it is too large. */
+  /** The part that the hook receives: the result of the filter, or the object; `***` for a Secret, null if it is too large. */
   readonly content: unknown;
   /** Length of the content as JSON. */
   readonly length: number;
@@ -84,7 +86,7 @@ export interface HookBindingView {
   readonly crontab: string;
   /** The next tick of the crontab. */
   readonly nextAt: string | null;
-  /** What is watched. */
+  /** The kind of the watched objects. */
   readonly kind: string;
   readonly allowFailure: boolean;
 }
@@ -96,7 +98,7 @@ export interface RevisionView {
   readonly deployedAt: string | null;
   /** `<name>-<version>`; empty if the record cannot be read. */
   readonly chart: string;
-  /** What helm says about it, or why its record cannot be read. */
+  /** The description that helm stored, or why the record cannot be read. */
   readonly description: string;
 }
 

@@ -1,3 +1,8 @@
+/**
+ * Derives Events from the difference between two statuses of a module. It is pure; the old status is the one in the
+ * cluster. Each function below covers one kind of change, and returns nothing if its part of the status is the same.
+ */
+
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { headlineOf } from '@addon-operator/strings/headline';
 import { bounded, type ConditionType } from './module-conditions.ts';
@@ -32,7 +37,7 @@ export interface RecordedEvent {
 }
 
 /**
- * What happened between two statuses of a module. The first one is the status in the cluster, so that a restarted daemon
+ * The Events for the changes between two statuses of a module. The first one is the status in the cluster, so that a restarted daemon
  * repeats nothing.
  */
 export function eventsBetween(before: unknown, after: ModuleStatusFields): readonly RecordedEvent[] {
@@ -50,6 +55,7 @@ export function eventsBetween(before: unknown, after: ModuleStatusFields): reado
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** `Enabled` and `Disabled`: only a real change, so not the first decision to disable. */
 function enablement(
   old: Fields,
   { conditions, enablement: { reason } }: ModuleStatusFields,
@@ -65,6 +71,7 @@ function enablement(
   return [];
 }
 
+/** `Unauthorized`, again when the reason changes. */
 function refusal(old: Fields, { conditions }: ModuleStatusFields): RecordedEvent[] {
   const now = conditions.find(({ type }) => type === 'Stalled');
   if (now === undefined || !isRefused(conditions)) return [];
@@ -89,6 +96,7 @@ const OBSTACLES: ReadonlySet<unknown> = new Set([
   'WatchFailed',
 ]);
 
+/** `HeldUp` for a new obstacle, `Recovered` when `Ready` becomes true again. */
 function obstacle(old: Fields, { conditions }: ModuleStatusFields): RecordedEvent[] {
   const now = conditions.find(({ type }) => type === 'Ready');
   const was = conditionOf(old, 'Ready');
@@ -100,6 +108,7 @@ function obstacle(old: Fields, { conditions }: ModuleStatusFields): RecordedEven
   return [{ type: 'Warning', reason: 'HeldUp', message: `${now.reason}: ${now.message}` }];
 }
 
+/** `Paused`, `Resumed` and `HandedOver`. */
 function pause(old: Fields, { conditions }: ModuleStatusFields): RecordedEvent[] {
   const now = conditions.find(({ type }) => type === 'Ready');
   const before = conditionOf(old, 'Ready')?.['reason'];
@@ -122,6 +131,7 @@ function isRefused(conditions: ModuleStatusFields['conditions']): boolean {
   return conditions.some(({ type, reason }) => type === 'Stalled' && reason === 'Unauthorized');
 }
 
+/** `Deployed` for a new revision, `Failed` for each further failed attempt. */
 function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusFields): RecordedEvent[] {
   const events: RecordedEvent[] = [];
   const revision = isObject(old['release']) ? old['release']['revision'] : undefined;
@@ -135,6 +145,7 @@ function runs(old: Fields, { release, lastError, failedAttempts }: ModuleStatusF
   return events;
 }
 
+/** `HookFailed` for each failed run that the old status does not contain. */
 function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): RecordedEvent[] {
   const known = (Array.isArray(old['hookRuns']) ? old['hookRuns'] : []).filter(isObject);
   return hookRuns
@@ -152,6 +163,7 @@ function hooks(old: Fields, { hookRuns = [] }: ModuleStatusFields): RecordedEven
     }));
 }
 
+/** `Drifted`, again when other objects change, and `DriftEnded`. */
 function drift(old: Fields, { conditions }: ModuleStatusFields): RecordedEvent[] {
   const now = conditions.find(({ type }) => type === 'Drifted');
   const was = conditionOf(old, 'Drifted');

@@ -1,3 +1,8 @@
+/**
+ * The explanation of a module, as data and as text for people (`explain module`, `module list`). `views/explain-module.ts`
+ * fills it. Conditions and causes are derived from it, so every fact about a module that users see is a field here.
+ */
+
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { oneLine, readableLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf, linesBelow } from '@addon-operator/strings/headline';
@@ -21,7 +26,7 @@ export type ModuleStatus =
   | 'starting'
   /** The last attempt failed. */
   | 'failing'
-  /** It, or a module it requires, fails, and the others go on without it. */
+  /** It, or a module it requires, fails, and other modules continue without it. */
   | 'isolated'
   /** Its last run succeeded, and something keeps it from following changes. */
   | 'held-up'
@@ -53,7 +58,7 @@ export interface RequiredModule {
 export interface Wait {
   readonly type: /** Tasks of others in its queue. */
     | 'queue'
-    /** What fails before it is decided about all modules. */
+    /** A failure before the decision about all modules. */
     | 'converge'
     | 'config'
     | 'pause'
@@ -68,7 +73,7 @@ export interface ModuleExplanation {
   readonly module: string;
   readonly status: ModuleStatus;
   readonly isEnabled: boolean;
-  /** What had the last word about that, such as `config-map`; null before the first discovery. */
+  /** The source that decided it, such as `config-map`; null before the first discovery. */
   readonly source: string | null;
   readonly reason: string;
   /** Place in the run order, from 1, and how many there are. */
@@ -79,7 +84,7 @@ export interface ModuleExplanation {
   readonly requires: readonly RequiredModule[];
   /** The range of versions of Kubernetes that it requires, and the version of the cluster; absent where it requires none. */
   readonly kubernetes?: { readonly range: string; readonly version: string | null };
-  /** What its author says about it; absent where that is nothing. */
+  /** The description by its author; absent without one. */
   readonly about?: ModuleAbout;
   /** As its object shows it; null while it is disabled. */
   readonly phase: ModulePhase | null;
@@ -91,9 +96,9 @@ export interface ModuleExplanation {
   readonly waitsFor: readonly string[];
   /** The same with what kind each is; absent without any. */
   readonly waits?: readonly Wait[];
-  /** What holds it up; what has to end first comes first. */
+  /** Why it is held up; the cause that has to be removed first comes first. */
   readonly causes: readonly Cause[];
-  /** What has to be true for the module to be ready; absent where many modules are described. */
+  /** The conditions for the module to be ready; absent in lists of modules. */
   readonly why?: WhyNode;
   readonly failure: ModuleFailure | null;
   readonly lastRun: {
@@ -111,7 +116,7 @@ export interface ModuleExplanation {
   readonly warnings?: readonly string[];
 }
 
-/** What others changed of what helm applied. */
+/** Changes by other clients to objects that helm applied. */
 export interface ModuleDrift {
   /** `warn` or `heal`. */
   readonly mode: string;
@@ -123,7 +128,7 @@ export interface ModuleDrift {
     /** Field managers, the last one first. */
     readonly changedBy: readonly string[];
     readonly since: string;
-    /** What becomes of it, in words. */
+    /** The planned reaction of the operator, in words. */
     readonly outlook: string;
     /** When it is corrected, if that is put off; absent if it is not corrected or only waits for the end of a pause. */
     readonly correction?: { readonly at: string; readonly isRefused: boolean };
@@ -174,7 +179,7 @@ export interface ModuleSummary
   readonly paused: Omit<ModulePause, 'since' | 'isOfAll'> | null;
   /** The first thing in its way, also of a module that is ready, such as a hook that hangs or drift; absent without any. */
   readonly heldUpBy?: string;
-  /** What is in the way, such as `queue/main`; absent if that has no name. */
+  /** The object in the way, such as `queue/main`; absent if it has no name. */
   readonly heldUpRef?: string;
 }
 
@@ -213,7 +218,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['release', releaseText(explanation.release)],
     ...(explanation.pause === null ? [] : [['paused', pauseText(explanation.pause)] as const]),
     ...driftRows(explanation),
-    ...(explanation.warnings ?? []).map((text): readonly [string, string] => ['warning', text]),
+    ...(explanation.warnings ?? []).map((sentence): readonly [string, string] => ['warning', sentence]),
   ];
   return `${textTable(rows)}${treeText(explanation.why)}`;
 }
@@ -227,7 +232,7 @@ function aboutRows({ description, stage, tags, namespace, isCritical, disableMes
     ['critical', isCritical === true ? 'yes' : undefined],
     ['if disabled', disableMessage],
   ];
-  return rows.flatMap(([title, text]) => (text === undefined ? [] : [[title, text] as const]));
+  return rows.flatMap(([title, sentence]) => (sentence === undefined ? [] : [[title, sentence] as const]));
 }
 
 function kubernetesRows({ kubernetes }: ModuleExplanation): readonly (readonly [string, string])[] {
@@ -277,16 +282,17 @@ function waitsText({ waitsFor: [nearest, ...others], lastError, heldUpBy = '' }:
   return `${shortened(nearest)}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
 }
 
+/** Characters of a cell in the list of modules; the explanation shows the whole sentence. */
 const CELL_LENGTH = 80;
 
-function shortened(text: string): string {
-  const line = oneLine(text);
+function shortened(sentence: string): string {
+  const line = oneLine(sentence);
   return line.length > CELL_LENGTH ? `${line.slice(0, CELL_LENGTH - 1)}…` : line;
 }
 
 /** Rows with aligned columns, for people: cells are one line each, keep their indentation and hold no control characters. */
-export function textTable(texts: readonly (readonly string[])[]): string {
-  const rows = texts.map((row) => row.map((cell) => readableLine(`${indentOf(cell)}${oneLine(cell)}`)));
+export function textTable(sentences: readonly (readonly string[])[]): string {
+  const rows = sentences.map((row) => row.map((cell) => readableLine(`${indentOf(cell)}${oneLine(cell)}`)));
   const widths = rows.reduce<readonly number[]>(
     (known, row) => row.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),
     [],
@@ -326,15 +332,16 @@ function failureRows(failure: ModuleFailure | null): readonly (readonly [string,
   ];
 }
 
-/** What is in the way already says what everything but its hooks and other modules is waited for. */
+/** Waits that the causes do not mention already: those for its hooks and for other modules. */
 function waitRows({
   waitsFor,
   waits = [],
   causes,
 }: ModuleExplanation): readonly (readonly [string, string])[] {
-  const isSaid = (text: string): boolean => waits.some((wait) => wait.text === text && wait.type !== 'other');
-  const others = causes.length === 0 ? waitsFor : waitsFor.filter((text) => !isSaid(text));
-  return others.map((text) => ['waits for', text]);
+  const isMentioned = (sentence: string): boolean =>
+    waits.some((wait) => wait.text === sentence && wait.type !== 'other');
+  const others = causes.length === 0 ? waitsFor : waitsFor.filter((sentence) => !isMentioned(sentence));
+  return others.map((sentence) => ['waits for', sentence]);
 }
 
 /** The first condition that is not true comes first. */

@@ -14,14 +14,14 @@ export interface HookRunFacts {
   readonly error: string | undefined;
 }
 
-/** What is known of a module's release without a request to the cluster. */
+/** Facts about a module's release that are known without a request to the cluster. */
 export interface ReleaseFacts {
   readonly revision: number;
   /** Of chart and values; undefined for a release that says nothing about it. */
   readonly digest: string | undefined;
 }
 
-/** What a Module object is made from. */
+/** The facts from which a Module object is built. */
 export interface ModuleFacts {
   readonly explanation: Omit<ModuleExplanation, 'release'>;
   /** Undefined until the daemon has dealt with the release. */

@@ -1,3 +1,8 @@
+/**
+ * The cache of Module objects: an informer store that also accepts the responses to our own writes. A response that is
+ * older than what the watch delivered is ignored.
+ */
+
 import { isOlderVersion, type KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { ReflectorEvent, ReflectorSink } from '@addon-operator/kube-client/reflector-sink';
 import { type ModuleObject, readModuleObject } from './module-object.ts';
@@ -64,6 +69,7 @@ export class ModuleObjectStore implements ModuleObjectsView, ReflectorSink {
   }
 
   commit(): void {
+    // A list is complete and newer than all deletions known before.
     this.#deleted.clear();
     for (const object of this.#staged) {
       this.#objects.set(object.name, object);

@@ -1,3 +1,5 @@
+/** The shape of Module objects: annotations, labels, finalizer, and how an object is created and parsed. */
+
 import { fieldsOf, stringsOf } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import { MODULE_API_VERSION, MODULE_GROUP, MODULE_RESOURCE } from './module-crd.ts';
@@ -14,11 +16,7 @@ export const OPERATION_ANNOTATION = `${MODULE_GROUP}/operation`;
 
 /** Keeps the object of a module until the module's reconcile webhook has finalized it. */
 export const HOOK_FINALIZER = `${MODULE_GROUP}/finalize-hook`;
-/**
- * Result of the request to delete a module without its reconcile webhook. `enabled`: nothing, the module is not being deleted.
- * `deleting`: its deletion goes on now, without the hook. `released`: there was only the object left, it may go.
- * `not-held`: there is nothing that a hook keeps.
- */
+/** The definition of the reconcile webhook in `module.yaml` at the last run, for when the module's directory is gone. */
 export type FinalizerRelease = 'enabled' | 'deleting' | 'released' | 'not-held';
 
 /** What `module.yaml` said about the HTTP hook when the module was run last, for when the module's directory is gone. */
@@ -45,7 +43,7 @@ export interface ModuleObject {
   readonly status: unknown;
 }
 
-/** What says that an object belongs to the operator in a namespace with a ConfigMap. */
+/** Labels and annotations of objects that belong to the operator in a namespace with a ConfigMap. */
 export function ownerMarks(namespace: string, operator: string) {
   return {
     labels: { 'app.kubernetes.io/managed-by': 'addon-operator', [NAMESPACE_LABEL]: namespace },

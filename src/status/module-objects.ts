@@ -1,3 +1,10 @@
+/**
+ * The controller of Module objects. A `ModuleSource` gives the facts about each module; this class derives the status,
+ * compares it with the object in the cluster, writes the difference with server-side apply, and records Events about it.
+ * Changes are coalesced for a second. Objects of other operators are skipped. Nothing waits for it: an error of one object
+ * pauses that object, a refusal of all of them pauses the controller for five minutes.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields, hasCode, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -41,7 +48,7 @@ export interface ModuleObjectsOptions {
   readonly namespace: string;
   readonly configMapName: string;
   /** Masks secrets in messages of other components before they are recorded in an Event. */
-  readonly redact: (text: string) => string;
+  readonly redact: (message: string) => string;
 }
 
 /** Where the state of modules is read from. */
@@ -89,7 +96,7 @@ const SERVED_TRIES = 100;
 const SERVED_PAUSE_MS = 100;
 
 /**
- * Mirrors each module as a Module object, and records in Events what happened to it. It works beside the queues, and nothing
+ * Keeps the status of a Module object for each module, and records Events. It runs independently of the queues, and nothing
  * waits for it: what the cluster refuses is logged once and tried again after five minutes.
  */
 export class ModuleObjects {
@@ -97,9 +104,13 @@ export class ModuleObjects {
   readonly #store = new ModuleObjectStore();
   readonly #recorder: EventRecorder;
   readonly #operator: string;
+  /** By module, the time of the last status write, on the steady clock. */
   readonly #writtenAtMs = new Map<string, number>();
+  /** Modules whose objects belong to another operator, each logged once. */
   readonly #foreign = new Set<string>();
+  /** Objects whose deletion waits for the reconcile webhook, each reported once. */
   readonly #heldUids = new Set<string>();
+  /** By module, when its deletion was finished last: limits how often it is tried. */
   readonly #finishedAtMs = new Map<string, number>();
   /** Modules whose object alone is refused, and since when, on the steady clock. */
   readonly #refusedAtMs = new Map<string, number>();
@@ -107,7 +118,7 @@ export class ModuleObjects {
   #isKept = false;
   #isRead = false;
   #wake = new AbortController();
-  #isTold = false;
+  #isLogged = false;
   #source = NO_MODULES;
   #startedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -123,7 +134,7 @@ export class ModuleObjects {
     return this.#isRead;
   }
 
-  /** What is in the cluster; empty until `run` has read it. */
+  /** The objects in the cluster; empty until `run` has read them. */
   get objects(): ModuleObjectsView {
     return this.#store;
   }
@@ -162,14 +173,16 @@ export class ModuleObjects {
     for (;;) {
       try {
         const isNew = await installModuleCrd(this.#options.kube, signal);
+        // Before the first write: without the watch every object would be taken for missing.
         if (!this.#isRead) await this.#watch(isNew, signal);
         this.#isRead = true;
         this.#setKept(true);
         for (;;) {
+          // Read before the sync, so that a change during the last one is written by one more.
           const isLast = ending.aborted;
           await this.#sync(isLast, signal);
           if (isLast) return;
-          this.#isTold = false;
+          this.#isLogged = false;
           await this.#untilChanged(ending, signal);
         }
       } catch (error) {
@@ -200,6 +213,7 @@ export class ModuleObjects {
   async #untilChanged(ending: AbortSignal, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     await sleepUntil(AbortSignal.any([ending, this.#wake.signal]), clock, LOOK_MS, signal);
+    // The signal is replaced after the wait: changes during the wait belong to the coming pass.
     await sleepUntil(ending, clock, COALESCE_MS, signal);
     this.#wake = new AbortController();
   }
@@ -222,6 +236,7 @@ export class ModuleObjects {
     this.#recorder.recordInBackground(withoutRepetitions(recorded), signal);
     if (isLast) await this.#recorder.idle;
     if (!mayRemove) return;
+    // Objects of modules that no longer exist, among those of this operator only.
     const known = new Set(facts.map(({ explanation }) => explanation.module));
     for (const object of this.#store.all)
       if (object.operator === this.#operator && !known.has(object.name)) await this.#remove(object, signal);
@@ -244,7 +259,7 @@ export class ModuleObjects {
     try {
       const object = await this.#ownObject(module, signal);
       if (object === undefined) return undefined;
-      if (object.finalizers.includes(HOOK_FINALIZER)) await this.#lookAfterHeld(object, facts, signal);
+      if (object.finalizers.includes(HOOK_FINALIZER)) await this.#reconcileHeld(object, facts, signal);
       const nowMs = clock.steadyMs();
       const { generation, status: before } = object;
       const context = { nowMs: clock.wallMs(), operator: this.#operator, generation, before };
@@ -274,7 +289,7 @@ export class ModuleObjects {
       // A new object is refused so when the definition is missing.
       if (isNew && hasStatus(error, 404)) throw error;
       if (isOfOneObject(error, signal)) return { module, error };
-      this.#passOver(module, error);
+      this.#ignoreConflict(module, error);
       return undefined;
     }
   }
@@ -300,6 +315,7 @@ export class ModuleObjects {
       );
     }
     if (object.operator === undefined) {
+      // An object without an owner, as `kubectl create` leaves it, is adopted. The version makes the write conditional.
       const { resourceVersion } = object;
       return await this.#request(
         {
@@ -326,7 +342,7 @@ export class ModuleObjects {
     return undefined;
   }
 
-  async #lookAfterHeld(
+  async #reconcileHeld(
     object: ModuleObject,
     { explanation: { isEnabled, status } }: ModuleFacts,
     signal: AbortSignal,
@@ -367,7 +383,7 @@ export class ModuleObjects {
         signal,
       );
     } catch (error) {
-      this.#passOver(name, error);
+      this.#ignoreConflict(name, error);
     }
   }
 
@@ -384,17 +400,16 @@ export class ModuleObjects {
   }
 
   /** An error that concerns one object only: a conflict, or the object is deleted. The watch delivers its new state. */
-  #passOver(module: string, error: unknown): void {
+  #ignoreConflict(module: string, error: unknown): void {
     if (![404, 409].some((status) => hasStatus(error, status))) throw error;
     this.#options.log.debug({ module, ...errorFields(error) }, 'Module object will be written later');
   }
 
   #report(error: unknown, retryAfterMs: number): void {
     // The clients that need the API server log that it is unreachable.
-    const isWorthSaying =
-      isRefusal(error) || !(error instanceof KubeApiError || error instanceof OperatorError);
-    const level = this.#isTold || !isWorthSaying ? 'debug' : 'warn';
-    if (isWorthSaying) this.#isTold = true;
+    const isReported = isRefusal(error) || !(error instanceof KubeApiError || error instanceof OperatorError);
+    const level = this.#isLogged || !isReported ? 'debug' : 'warn';
+    if (isReported) this.#isLogged = true;
     this.#options.log[level](
       { ...errorFields(error), retryAfterMs },
       'cannot update Module objects; modules continue to run',

@@ -1,3 +1,5 @@
+/** Derives `status.phase` from status and first cause; `Succeeded` if and only if the condition `Ready` is true. */
+
 import type { Cause, WhyId } from './cause.ts';
 import type { ModuleExplanation, ModulePhase } from './module-explanation.ts';
 import type { ModuleFacts } from './module-facts.ts';

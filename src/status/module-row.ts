@@ -1,3 +1,5 @@
+/** The row of a module in lists of the API: bounded strings, absent fields where there is nothing. */
+
 import type { LastRunView, ModuleRuns } from '../journal/run-view.ts';
 import { endOf, startOf } from './cut-text.ts';
 import type { ModulePause, ModuleStatus, ModuleSummary } from './module-explanation.ts';
@@ -6,7 +8,7 @@ import type { ModulePause, ModuleStatus, ModuleSummary } from './module-explanat
 export interface ModuleRow {
   readonly module: string;
   readonly status: ModuleStatus;
-  /** What decided that; absent before the first discovery. */
+  /** The source that decided the status; absent before the first discovery. */
   readonly source?: string;
   readonly reason: string;
   /** The nearest thing that it waits for, if nothing holds it up. */

@@ -1,3 +1,9 @@
+/**
+ * Builds the status of a Module object from the facts about a module: pure, apart from the time it is given. The controller
+ * (`module-objects.ts`) and the reconcile webhooks (`hooked-modules.ts`) call it. Fields that the operator does not know
+ * yet keep their value from the cluster, so a restart of the operator changes no status.
+ */
+
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { isObject } from '@addon-operator/json';
 import { kubeTime } from './kube-time.ts';
@@ -6,7 +12,7 @@ import { bounded, type Condition, conditionsOf } from './module-conditions.ts';
 import type { ModulePhase } from './module-explanation.ts';
 import { MAX_HOOK_RUNS, type ModuleFacts, type ReleaseFacts } from './module-facts.ts';
 
-/** What the operator knows before it has decided about any module; the other conditions stay as they were. */
+/** Conditions that are known before the first discovery; the others keep their value from the cluster. */
 const KNOWN_AT_ONCE: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
 /** Fields that it does not know then. */
@@ -18,7 +24,7 @@ export interface DatedCondition extends Condition {
   readonly observedGeneration: number;
 }
 
-/** What the operator writes into the status of a Module. What there is not is absent. */
+/** The status fields that the operator writes into a Module object. A field without a value is absent. */
 export interface ModuleStatusFields {
   readonly observedGeneration: number;
   readonly operator: string;
@@ -46,7 +52,7 @@ export interface HookRunStatus {
   readonly error?: string;
 }
 
-/** What a status is written for. */
+/** The context of a status: time, owner, generation, and the previous status. */
 export interface StatusContext {
   readonly nowMs: number;
   /** Namespace and ConfigMap of the operator. */
@@ -66,7 +72,7 @@ export function moduleStatus(facts: ModuleFacts, context: StatusContext): Module
   const before = isObject(context.before) ? context.before : {};
   const release = releaseOf(facts, before['release']);
   const lastReconcileTime =
-    reconciledAtMs === undefined ? textOf(before['lastReconcileTime']) : isoTime(reconciledAtMs);
+    reconciledAtMs === undefined ? stringOf(before['lastReconcileTime']) : isoTime(reconciledAtMs);
   return {
     observedGeneration: context.generation,
     operator: context.operator,
@@ -124,7 +130,7 @@ function releaseOf(
 
 function releaseBefore(before: unknown): ReleaseFacts | undefined {
   if (!isObject(before) || typeof before['revision'] !== 'number') return undefined;
-  return { revision: before['revision'], digest: textOf(before['digest']) };
+  return { revision: before['revision'], digest: stringOf(before['digest']) };
 }
 
 function hookRunStatus({ error, startedAtMs, ...run }: ModuleFacts['hookRuns'][number]): HookRunStatus {
@@ -143,21 +149,23 @@ function dated(
   const known: readonly unknown[] = Array.isArray(before) ? before : [];
   const now = kubeTime(nowMs);
   return conditions.map((condition) => {
+    // `lastTransitionTime` changes only with `status`, as the API conventions require; reason and message may change.
     const same = known.find(
       (other) => isObject(other) && other['type'] === condition.type && other['status'] === condition.status,
     );
-    const since = isObject(same) ? textOf(same['lastTransitionTime']) : undefined;
+    const since = isObject(same) ? stringOf(same['lastTransitionTime']) : undefined;
     const message = messageOf(condition, isObject(same) ? same : {});
     return { ...condition, message, lastTransitionTime: since ?? now, observedGeneration: generation };
   });
 }
 
+/** Keeps the old message if only numbers in an error differ: all modules behind a blocked queue have the same message. */
 function messageOf({ reason, message }: Condition, before: Fields): string {
-  const old = textOf(before['message']);
+  const old = stringOf(before['message']);
   if (reason !== 'QueueBlocked' || before['reason'] !== reason || old === undefined) return message;
   return isSameBlock(old, message) ? old : message;
 }
 
-function textOf(value: unknown): string | undefined {
+function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

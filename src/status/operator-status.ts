@@ -1,3 +1,10 @@
+/**
+ * The state of the whole operator in one level and a list of sentences, for `addon-operator status`, `/status`, `/readyz`
+ * and the page. It is pure: facts in, problems out. Problems are sorted: broken (needs a person), then waiting, then
+ * notices. A module behind a failing queue is counted in the sentence about the queue, so that one failure makes one
+ * sentence.
+ */
+
 import type { ApiOutage } from '@addon-operator/kube-client/api-health';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf } from '@addon-operator/strings/headline';
@@ -12,7 +19,7 @@ export interface OperatorFacts {
   readonly firstConverge: 'not-started' | 'running' | 'done';
   /** Queues with tasks, `main` first. */
   readonly queues: readonly BusyQueue[];
-  /** Why the ConfigMap is not in force; undefined while it is. */
+  /** Why the ConfigMap is refused; undefined while it is accepted. */
   readonly configProblem: string | undefined;
   /** The command that edits the ConfigMap. */
   readonly editConfigMap: string;
@@ -32,7 +39,7 @@ export interface OperatorFacts {
   readonly staleWatches: readonly string[];
   /** Sentences about objects that are not in a snapshot as they are, since a jqFilter fails on them. */
   readonly unfilteredObjects: readonly string[];
-  /** Runs of hooks that are in no queue although they are not done; default none. */
+  /** Deferred, debounced and failed hook runs, which are in no queue; default none. */
   readonly unfinished?: UnfinishedRuns;
 }
 
@@ -58,7 +65,7 @@ export interface DriftedModule {
   readonly module: string;
   /** The first of its objects, such as `/ConfigMap/web`. */
   readonly resource: string;
-  /** What becomes of that, in words. */
+  /** The planned reaction of the operator, in words. */
   readonly outlook: string;
   /** How many other objects were changed. */
   readonly others: number;
@@ -120,7 +127,7 @@ export const NOTED_HOOK_MS = 10_000;
 const LONG_HOOK_MS = 10 * 60_000;
 const MAX_ERROR_LENGTH = 300;
 
-/** States in which nothing goes on with a module without a person. */
+/** States that need a person: the operator does not continue by itself. */
 const BROKEN_STATES: ReadonlySet<ModuleStatus> = new Set(['failing', 'isolated', 'unauthorized', 'held']);
 const WAITING_STATES: ReadonlySet<ModuleStatus> = new Set(['undecided', 'starting', 'deleting']);
 
@@ -131,6 +138,7 @@ export function operatorStatus(facts: OperatorFacts): OperatorStatus {
   const problems = [...brokenThings(facts), ...waitingThings(facts), ...notices(facts)];
   const [first] = problems;
   return {
+    // Not the level of the first problem only: an outage may come first, and something broken after it.
     level: problems.some(({ level }) => level === 'broken') ? 'broken' : (first?.level ?? 'well'),
     text: first?.text ?? wellText(counts.ready ?? 0, tasks),
     problems: problems.map(({ text }) => text),
@@ -139,9 +147,10 @@ export function operatorStatus(facts: OperatorFacts): OperatorStatus {
   };
 }
 
+/** Problems that need a person, the most general first: they often cause the others. */
 function* brokenThings(facts: OperatorFacts): Generator<Problem> {
   const { outage, configProblem, editConfigMap, queues, modules, runningHooks, staleWatches } = facts;
-  const broken = (text: string): Problem => ({ level: 'broken', text: oneLine(text) });
+  const broken = (sentence: string): Problem => ({ level: 'broken', text: oneLine(sentence) });
   if (outage !== undefined) yield broken(outageText(outage));
   for (const queue of queues) {
     if (queue.failures > 0 && queue.isNotYet !== true) yield broken(failingHead(queue));
@@ -150,8 +159,8 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     yield broken(
       `the ConfigMap is refused, so older values stay in use: ${endOf(configProblem)}; correct it with \`${editConfigMap}\``,
     );
-  for (const text of facts.unloadedFiles)
-    yield broken(`${bothEnds(text)}; correct them, they are loaded when they are saved`);
+  for (const sentence of facts.unloadedFiles)
+    yield broken(`${bothEnds(sentence)}; correct them, they are loaded when they are saved`);
   for (const hook of runningHooks.filter(({ runningMs }) => runningMs >= LONG_HOOK_MS))
     yield broken(
       `${hookText(hook)}; if it hangs, end it with \`addon-operator hook abort ${hook.hook}\`, and set --hook-timeout`,
@@ -160,20 +169,22 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     const isInQueue = queues.some((queue) => queue.failures > 0 && queue.module === module.module);
     if (!isInQueue) yield broken(moduleText(module));
   }
-  for (const text of staleWatches) yield broken(text);
-  for (const text of facts.unfilteredObjects) yield broken(`${text}; correct the filter or the object`);
-  for (const text of facts.unfinished?.failed ?? []) yield broken(text);
+  for (const sentence of staleWatches) yield broken(sentence);
+  for (const sentence of facts.unfilteredObjects)
+    yield broken(`${sentence}; correct the filter or the object`);
+  for (const sentence of facts.unfinished?.failed ?? []) yield broken(sentence);
 }
 
+/** Conditions that end by themselves, or by the end of a pause. */
 function* waitingThings(facts: OperatorFacts): Generator<Problem> {
   const { firstConverge, queues, modules, runningHooks, drifted, pause } = facts;
-  const waiting = (text: string): Problem => ({ level: 'waiting', text: oneLine(text) });
+  const waiting = (sentence: string): Problem => ({ level: 'waiting', text: oneLine(sentence) });
   if (pause !== undefined)
     yield waiting(
       `all modules are paused ${endOfPause(pause.until)}: ${pause.reason}; \`addon-operator resume\` ends the pause`,
     );
   for (const queue of queues) if (queue.isNotYet === true) yield waiting(failingHead(queue));
-  for (const text of facts.unfinished?.waiting ?? []) yield waiting(text);
+  for (const sentence of facts.unfinished?.waiting ?? []) yield waiting(sentence);
   for (const hook of runningHooks) {
     if (hook.runningMs >= NOTED_HOOK_MS && hook.runningMs < LONG_HOOK_MS) yield waiting(hookText(hook));
   }
@@ -208,7 +219,7 @@ function* notices({ modules }: OperatorFacts): Generator<Problem> {
     yield { level: 'notice', text: oneLine(moduleText(module)) };
 }
 
-/** What decides whether there may be something to say about a module. */
+/** The fields that decide whether a module is mentioned in the status. */
 type NotedBy = Pick<ModuleSummary, 'status' | 'source'> & { readonly paused: unknown };
 
 /** Whether there may be something to say about a module in the status: not about one that is ready, or disabled on purpose. */
@@ -327,14 +338,14 @@ function counted(count: number, name: string): string {
 }
 
 /** Programs print the reason for their failure last. */
-function endOf(text: string): string {
-  const line = oneLine(headlineOf(text));
+function endOf(sentence: string): string {
+  const line = oneLine(headlineOf(sentence));
   return line.length <= MAX_ERROR_LENGTH ? line : `…${line.slice(1 - MAX_ERROR_LENGTH)}`;
 }
 
 /** Of what names hooks and files first, and the reason last. */
-function bothEnds(text: string): string {
-  const line = oneLine(headlineOf(text));
+function bothEnds(sentence: string): string {
+  const line = oneLine(headlineOf(sentence));
   const kept = MAX_ERROR_LENGTH / 2;
   return line.length <= MAX_ERROR_LENGTH ? line : `${line.slice(0, kept - 1)}…${line.slice(-kept)}`;
 }

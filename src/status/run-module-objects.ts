@@ -1,3 +1,5 @@
+/** Starts the controller of Module objects and ends it with the daemon, after a last pass with a time limit. */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';

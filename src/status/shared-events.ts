@@ -1,8 +1,10 @@
+/** Replaces equal Events of many modules by one, so that a blocked queue does not fill the list of Events. */
+
 import type { RecordedEvents } from './event-recorder.ts';
 import { bounded } from './module-conditions.ts';
 import type { EventReason, RecordedEvent } from './module-events.ts';
 
-/** What often happens to many modules for one reason. */
+/** Reasons of Events that often concern many modules at once. */
 const SHARED: ReadonlySet<EventReason> = new Set(['HeldUp', 'Recovered', 'Paused', 'Resumed']);
 /** For fewer modules each gets an Event of its own. */
 const MANY = 6;

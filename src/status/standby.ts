@@ -9,7 +9,7 @@ export interface Standby {
   readonly leader: string;
 }
 
-/** What this replica is, and where to look instead. */
+/** A sentence that says that this replica is a standby, and which pod to use instead. */
 export function standbyText({ replica, namespace, leader }: Standby): string {
   if (leader === '') return 'this replica is a standby, and no replica leads at the moment';
   if (leader === replica) return 'this replica leads, and is still starting';

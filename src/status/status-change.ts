@@ -1,3 +1,5 @@
+/** Decides whether a status has to be written now, later or not at all; see {@link statusChange}. */
+
 import { canonicalJson, fieldsOf, isObject } from '@addon-operator/json';
 import type { ModuleStatusFields } from './module-status.ts';
 
@@ -26,7 +28,7 @@ const FIELD_KINDS: Readonly<Record<keyof ModuleStatusFields, 'substance' | 'chat
 export const STATUS_FIELDS = Object.keys(FIELD_KINDS) as readonly (keyof ModuleStatusFields)[];
 
 /**
- * What is different between a status to be written and the one in the cluster: nothing, only times and durations of runs,
+ * The kind of difference between a status to be written and the one in the cluster: none, only times of runs (`chatter`),
  * or something that a client waits for.
  */
 export function statusChange(wanted: ModuleStatusFields, current: unknown): 'none' | 'chatter' | 'substance' {

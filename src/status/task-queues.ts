@@ -11,7 +11,7 @@ export interface TaskQueueView {
 }
 
 /**
- * What the worker of a queue does. `running`: it runs the first task. `delayed`: the first task failed and is retried at `until`.
+ * The activity of the worker of a queue. `running`: it runs the first task. `delayed`: the first task failed and is retried at `until`.
  * `repeating`: the first task waits for something else than time. `waiting`: the queue is empty. `idle`: between two tasks, or
  * before there is a worker. `stopped`: the operator stops.
  */
@@ -44,7 +44,7 @@ export interface TaskView {
   readonly failures: number;
   readonly lastError: string;
   readonly lastCode: string;
-  /** What it waits for, the nearest first; empty while it runs. */
+  /** The reasons why it waits, the nearest first; empty while it runs. */
   readonly waits: readonly TaskWait[];
 }
 

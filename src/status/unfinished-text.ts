@@ -1,6 +1,6 @@
-/** Runs of hooks that are in no queue although they are not done. */
+/** Hook runs that are not finished and not in a queue: deferred, debounced or failed for good. */
 export interface UnfinishedRuns {
-  /** Sentences about runs that wait beside their queue until it is time for them. */
+  /** Sentences about deferred runs, which wait outside of their queue until they are due. */
   readonly waiting: readonly string[];
   /** Sentences about events that are held back by `debounce`. */
   readonly debounced: readonly string[];
@@ -10,8 +10,10 @@ export interface UnfinishedRuns {
 
 /** The same as lines for people; empty if there are none. */
 export function unfinishedText({ waiting, debounced, failed }: UnfinishedRuns): readonly string[] {
-  const block = (title: string, texts: readonly string[]): readonly string[] =>
-    texts.length === 0 ? [] : [`${title} (${texts.length}):\n${texts.map((text) => `- ${text}\n`).join('')}`];
+  const block = (title: string, sentences: readonly string[]): readonly string[] =>
+    sentences.length === 0
+      ? []
+      : [`${title} (${sentences.length}):\n${sentences.map((sentence) => `- ${sentence}\n`).join('')}`];
   return [
     ...block('Waiting outside of the queues', waiting),
     ...block('Held back by debounce', debounced),

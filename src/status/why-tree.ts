@@ -1,3 +1,9 @@
+/**
+ * The conditions of a module as a tree, for `explain` and the page: the twelve conditions of `cause.ts` in order, each
+ * with its sources below it. A condition with a cause is false, one that was not reached is null. It adds no knowledge: the
+ * text of each false condition is that of its cause.
+ */
+
 import type { Cause, WhyId, WhyNode } from './cause.ts';
 import { WHY_IDS } from './cause.ts';
 import { resumeCommand } from './module-causes.ts';
@@ -8,7 +14,7 @@ import {
   requiredText,
 } from './module-explanation.ts';
 
-/** What one source said about the flag of a module. */
+/** The result of one source for the flag of a module. */
 export interface FlagResponse {
   /** Such as `KubeConfig`. */
   readonly extender: string;
@@ -18,7 +24,7 @@ export interface FlagResponse {
   readonly reason: string;
 }
 
-/** What the tree needs beside the explanation. */
+/** Data for the tree in addition to the explanation. */
 export interface WhyDetails {
   /** Such as `webEnabled`. */
   readonly flag: string;
@@ -29,6 +35,7 @@ export interface WhyDetails {
 
 type Leaf = Pick<WhyNode, 'ok' | 'text'> & Partial<WhyNode>;
 
+/** A condition that comes after the first one that is not true. */
 const NOT_REACHED: Leaf = { ok: null, text: 'not reached' };
 
 /** Steps of a run, in their order. */
@@ -45,8 +52,8 @@ const NOT_RUN: ReadonlySet<ModuleStatus> = new Set([
 ]);
 
 /**
- * What has to be true for a module to be ready, in the order in which it becomes true. What was reached in the last run stays true
- * until a run fails there.
+ * The conditions for a module to be ready, in the order in which they become true. A condition that was reached in the last
+ * run stays true until a run fails there.
  */
 export function whyTree(explanation: Omit<ModuleExplanation, 'why'>, details: WhyDetails): WhyNode {
   const children = WHY_IDS.map((id) => nodeOf(id, explanation, details));
@@ -59,6 +66,7 @@ export function whyTree(explanation: Omit<ModuleExplanation, 'why'>, details: Wh
   });
 }
 
+/** A condition: its first cause decides, further causes become children. */
 function nodeOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details: WhyDetails): WhyNode {
   const found = explanation.causes.filter((cause) => cause.node === id);
   const leaf = leafOf(id, explanation, details);
@@ -115,6 +123,7 @@ function leafOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details:
   }
 }
 
+/** The sources of the decision are children, in the order of increasing precedence. */
 function enabledLeaf(explanation: Omit<ModuleExplanation, 'why'>, { responses, flag }: WhyDetails): Leaf {
   const { status, isEnabled, reason, source } = explanation;
   const children = responses.map(({ extender, file, isEnabled: ok, reason: why }) =>
@@ -144,6 +153,7 @@ function responseText(isEnabled: boolean | null): string {
   return isEnabled ? 'enables it' : 'disables it';
 }
 
+/** Says where to enable the module, by the source that disabled it. */
 function enableRemedy(source: string | null, flag: string, responses: readonly FlagResponse[]): string {
   const last = responses.findLast(({ isEnabled }) => isEnabled === false);
   if (source === 'enabled-script')
@@ -154,6 +164,7 @@ function enableRemedy(source: string | null, flag: string, responses: readonly F
   return `set \`${flag}: true\` in ${last?.file ?? 'values.yaml'} or \`${flag}: "true"\` in the ConfigMap`;
 }
 
+/** False during a pause or a hand-over, with the command that ends it. */
 function pauseLeaf(explanation: Omit<ModuleExplanation, 'why'>): Leaf {
   const { pause } = explanation;
   if (pause === null) return { ok: true, text: 'it is not paused' };
@@ -166,6 +177,7 @@ function pauseLeaf(explanation: Omit<ModuleExplanation, 'why'>): Leaf {
   };
 }
 
+/** Required modules are children. */
 function requirementsLeaf({ requires, isEnabled }: Omit<ModuleExplanation, 'why'>): Leaf {
   const children = requires.map(requirementNode);
   const unmet = requires.find((required) => required.unmet !== null)?.unmet ?? null;
@@ -186,6 +198,7 @@ function requirementNode(required: RequiredModule): WhyNode {
   return node(name, { ok, text: unmet?.text ?? requiredText(required), ref: `module/${name}` });
 }
 
+/** Open while tasks of others are in front; that needs no action. */
 function queueLeaf({ status, waits }: Omit<ModuleExplanation, 'why'>): Leaf {
   const ahead = waits?.find(({ type }) => type === 'queue');
   if (ahead !== undefined) return { ok: null, text: ahead.text };
@@ -193,6 +206,7 @@ function queueLeaf({ status, waits }: Omit<ModuleExplanation, 'why'>): Leaf {
   return { ok: true, text: 'no task of others is in front of it' };
 }
 
+/** True once the last run has come to that step. */
 function reached(
   { status, step }: Omit<ModuleExplanation, 'why'>,
   after: 'helm' | 'ready',

@@ -1,9 +1,14 @@
+/**
+ * The file beside the debug socket that holds the address of the page with its token. `addon-operator ui` prints it. It
+ * has the same protection as the socket: only the user of the operator can read it.
+ */
+
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 
 const PRIVATE_FILE = 0o600;
-/** What other users may do with a file. */
+/** The permission bits of other users. */
 const OTHERS = 0o077;
 const TOKEN = /#token=([\w-]{43})\n$/;
 
@@ -29,6 +34,7 @@ export async function writeAddressFile(path: string, address: string): Promise<v
  * file that another user may have written or read.
  */
 export async function readKeptToken(path: string): Promise<string | undefined> {
+  // Not through a symbolic link: another user could have put one there to choose our token.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
   if (file === undefined) return undefined;
   try {

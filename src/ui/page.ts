@@ -1,3 +1,8 @@
+/**
+ * The page of one process through its life. `app/start.ts` shows first the standby, then the operator; the server and its
+ * address stay the same, so an open browser tab continues after a change of the leader.
+ */
+
 import { fileURLToPath } from 'node:url';
 import type { Logger } from '@addon-operator/base/log';
 import { OWN_CODE } from '../own-code.ts';

@@ -11,12 +11,12 @@ import { type UiContent, uiHandler } from './ui-handler.ts';
 
 export interface UiOptions {
   readonly settings: Omit<UiSettings, 'ui'> & Pick<DebugEndpointSettings, 'debugUnixSocket'>;
-  /** What it is about at first. */
+  /** The subject of the page at first. */
   readonly content: UiContent;
   /** Where the built page lies, absolute. */
   readonly directory: string;
   readonly log: Logger;
-  /** What has to be ended is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 
@@ -47,7 +47,7 @@ export async function startUi({
   const { uiPort, uiAllowedHosts: allowedHosts, hasUiActions: hasActions, debugUnixSocket } = settings;
   const log = componentLog({ log: parent }, 'ui');
   const file = addressFileOf(debugUnixSocket);
-  // Pages that are open go on after a crash.
+  // Open pages continue to work after a crash of the operator.
   const token = (await readKeptToken(file)) ?? randomBytes(TOKEN_BYTES).toString('base64url');
   try {
     let content = first;

@@ -1,3 +1,10 @@
+/**
+ * The HTTP handler of the page in the browser and of its API. Checks come in this order: the host and origin of the
+ * request (DNS rebinding, other sites), whether this replica leads, the token for everything but the files of the page,
+ * the content type of actions. Only then is a request passed to `server/api/`. The files of the page are public, because
+ * they say nothing about the operator.
+ */
+
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   errorResponse,
@@ -14,7 +21,7 @@ import { standbyResponse } from '../server/api/standby-response.ts';
 import { bearerToken, isSameToken } from '../server/debug-access.ts';
 import type { Standby } from '../status/standby.ts';
 
-/** What the page is about. */
+/** The subject of the page: an operator, or a standby. */
 export type UiContent = { readonly api: Api } | { readonly standby: () => Standby };
 
 export interface UiHandlerOptions extends RequestGate {
@@ -75,6 +82,7 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
       const isAction = matching.some(({ method }) => method === 'POST');
       if (isAction && request.method === 'POST' && !isJson(origin.headers['content-type']))
         return refuse(415, 'send the header "Content-Type: application/json"');
+      // Unreachable, since a standby has responded above; it narrows the type.
       if ('standby' in content) return NOT_FOUND;
       return await content.api(request, signal, options.hasActions ? 'page' : undefined);
     }

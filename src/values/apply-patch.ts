@@ -1,3 +1,9 @@
+/**
+ * Applies JSON patch operations (RFC 6902) to values. It is called by `values-store.ts` for stored patches and by
+ * `section-patch.ts` for new ones. The input is never changed: maps and lists on the way to a change are copied once,
+ * and all others are shared with the result. The first operation that does not apply throws.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
@@ -74,6 +80,7 @@ function applyOperation(draft: Draft, operation: ValuesOperation, mode: PatchMod
   const parents = segments.slice(0, -1);
   const last = segments.at(-1) ?? '';
   const container = parents.reduce<Json | undefined>(childOf, draft.document);
+  // The parent is missing: add and remove never create parents, as in RFC 6902.
   if (!isContainer(container)) {
     refuseMissing(operation, mode);
     return;
@@ -106,12 +113,13 @@ function isContainer(value: Json | undefined): value is Container {
   return Array.isArray(value) || isJsonMap(value);
 }
 
-/** What a segment names in a map or a list; undefined if there is nothing. */
+/** The child that a segment names in a map or a list; undefined if there is none. */
 function childOf(value: Json | undefined, segment: string): Json | undefined {
   if (isJsonMap(value)) return Object.hasOwn(value, segment) ? value[segment] : undefined;
   return Array.isArray(value) && LIST_INDEX.test(segment) ? value[Number(segment)] : undefined;
 }
 
+/** Without leading zeros, as RFC 6901 demands. */
 const LIST_INDEX = /^(?:0|[1-9][0-9]*)$/;
 
 /** Where in a list a segment inserts, the end of the list included; undefined for anything else. */

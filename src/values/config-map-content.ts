@@ -1,3 +1,9 @@
+/**
+ * Parses `data` of the operator's ConfigMap into sections, flags and maintenance marks, and compares two parsed
+ * contents. Everything here is pure: `config-map-store.ts` decides when to read and what a change means. A content is
+ * valid as a whole or not at all, and the error lists every problem, so that a user can correct them together.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
@@ -14,7 +20,7 @@ export interface ConfigMapContent {
   readonly maintenance: ReadonlySet<ModuleKey>;
 }
 
-/** What an absent or empty ConfigMap means. */
+/** The content of an absent or empty ConfigMap. */
 export const EMPTY_CONTENT: ConfigMapContent = {
   global: undefined,
   sections: new Map(),
@@ -58,19 +64,19 @@ export function parseConfigMapData(
   const flags = new Map<ModuleKey, boolean>();
   const maintenance = new Set<ModuleKey>();
   const problems: string[] = [];
-  for (const [dataKey, text] of Object.entries(data)) {
+  for (const [dataKey, content] of Object.entries(data)) {
     try {
       const entry = parseKey(dataKey);
       switch (entry.type) {
         case 'section':
-          if (entry.key === GLOBAL_SECTION) global = parseSection(entry.key, text, onMoreDocuments);
-          else sections.set(entry.key, parseSection(entry.key, text, onMoreDocuments));
+          if (entry.key === GLOBAL_SECTION) global = parseSection(entry.key, content, onMoreDocuments);
+          else sections.set(entry.key, parseSection(entry.key, content, onMoreDocuments));
           break;
         case 'flag':
-          flags.set(entry.key, parseFlag(dataKey, text));
+          flags.set(entry.key, parseFlag(dataKey, content));
           break;
         case 'maintenance':
-          if (parseMaintenance(dataKey, text)) maintenance.add(entry.key);
+          if (parseMaintenance(dataKey, content)) maintenance.add(entry.key);
           break;
       }
     } catch (error) {
@@ -89,13 +95,14 @@ export function parseConfigMapData(
  */
 export function parseSection(
   key: SectionKey,
-  text: string,
+  content: string,
   onMoreDocuments: (key: SectionKey) => void = () => undefined,
 ): JsonObject {
+  // The original parses `global` with a YAML 1.1 parser (`yes` is true there) and modules with a YAML 1.2 parser.
   const isGlobal = key === GLOBAL_SECTION;
   try {
     const source = `ConfigMap key '${key}'`;
-    const { value, hasMoreDocuments } = parseYaml(text, {
+    const { value, hasMoreDocuments } = parseYaml(content, {
       source,
       booleans: isGlobal ? 'yaml-1.1' : 'yaml-1.2',
     });
@@ -116,6 +123,7 @@ type DataKey =
   | { readonly type: 'section'; readonly key: SectionKey }
   | { readonly type: 'flag' | 'maintenance'; readonly key: ModuleKey };
 
+/** With the flag `s`, since a key with a line break must get the error for bad names too. */
 const SUFFIXED = /^(?<base>.*)(?<suffix>Enabled|Maintenance)$/s;
 
 function parseKey(dataKey: string): DataKey {
@@ -130,25 +138,25 @@ function parseKey(dataKey: string): DataKey {
   return { type: groups['suffix'] === 'Enabled' ? 'flag' : 'maintenance', key };
 }
 
-function parseFlag(dataKey: string, text: string): boolean {
-  if (text === 'true') return true;
-  if (text === 'false') return false;
+function parseFlag(dataKey: string, content: string): boolean {
+  if (content === 'true') return true;
+  if (content === 'false') return false;
   throw new OperatorError(
     'CONFIG_MAP_INVALID',
-    `module enabled key '${dataKey}' should have a boolean value, got '${text}'`,
+    `module enabled key '${dataKey}' should have a boolean value, got '${content}'`,
   );
 }
 
-function parseMaintenance(dataKey: string, text: string): boolean {
-  if (text === '') return false;
-  if (text === 'NoResourceReconciliation' || text === 'noresourcereconciliation') return true;
+function parseMaintenance(dataKey: string, content: string): boolean {
+  if (content === '') return false;
+  if (content === 'NoResourceReconciliation' || content === 'noresourcereconciliation') return true;
   throw new OperatorError(
     'CONFIG_MAP_INVALID',
     `module maintenanceState key '${dataKey}' can only take the value NoResourceReconciliation or be empty`,
   );
 }
 
-/** What differs between two contents, in meaning and not in spelling. Keys are sorted. */
+/** The differences between two contents, in meaning and not in spelling. Keys are sorted. */
 export interface ConfigDifference {
   readonly isGlobalChanged: boolean;
   /** Modules whose section was added, changed or removed. */
@@ -159,6 +167,7 @@ export interface ConfigDifference {
   readonly maintenance: readonly ModuleKey[];
 }
 
+/** Compares by meaning: the order of keys, YAML style and comments make no difference. */
 export function configDifference(previous: ConfigMapContent, next: ConfigMapContent): ConfigDifference {
   const previousMaintenance = new Map([...previous.maintenance].map((key) => [key, true]));
   const nextMaintenance = new Map([...next.maintenance].map((key) => [key, true]));

@@ -1,3 +1,9 @@
+/**
+ * Remembers across restarts whether the ConfigMap existed, and waits for one that is missing. `config-map-store.ts` uses
+ * both classes: `ConfigMapPresence` at the start, `AbsenceGrace` while the daemon runs. The fact itself is in a second
+ * ConfigMap, `<name>-modules`. If that cannot be read, the ConfigMap counts as one that existed.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -43,7 +49,7 @@ const READ_INTERVAL_MS = 1_000;
  */
 export class ConfigMapPresence {
   readonly #deps: ConfigMapPresenceDeps;
-  /** What is to be remembered; undefined until the ConfigMap was read. */
+  /** The fact to remember; undefined until the ConfigMap was read. */
   #isPresent: boolean | undefined;
   #isWriting = false;
 
@@ -118,6 +124,7 @@ export class ConfigMapPresence {
     };
     this.#isWriting = true;
     try {
+      // The fact may change during a write; then it is written once more.
       while (written !== this.#isPresent) await untilDone(write, onFailure, this.#deps, signal);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -188,12 +195,12 @@ export class AbsenceGrace {
   }
 
   /**
-   * Calls `believe` when the time has passed, unless {@link end} was called or the signal has aborted before. Does nothing
+   * Calls `onExpired` when the time has passed, unless {@link end} was called or the signal has aborted before. Does nothing
    * while it runs already.
    *
-   * @param believe rejects only when the signal aborts
+   * @param onExpired rejects only when the signal aborts
    */
-  begin(believe: () => Promise<void>, signal: AbortSignal): void {
+  begin(onExpired: () => Promise<void>, signal: AbortSignal): void {
     if (this.#running !== undefined) return;
     const end = new AbortController();
     const { promise: over, resolve } = Promise.withResolvers<void>();
@@ -202,7 +209,7 @@ export class AbsenceGrace {
     const wait = async (): Promise<void> => {
       try {
         await this.#clock.sleep(this.#graceMs, AbortSignal.any([signal, end.signal]));
-        await believe();
+        await onExpired();
       } catch (error) {
         if (!signal.aborted && !end.signal.aborted) throw error;
       } finally {

@@ -1,3 +1,9 @@
+/**
+ * The write of one section of the ConfigMap: read, change, write, with optimistic locking. `config-map-store.ts` calls it
+ * under its lock. A conflict starts again with a fresh read. If the outcome of a write is unknown (no response, or 5xx),
+ * the next read decides: content that equals what was sent counts as ours.
+ */
+
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type JsonObject } from '@addon-operator/json';
 import { pathBeyond } from '@addon-operator/json/depth';
@@ -21,6 +27,7 @@ interface SavedSection {
   readonly resourceVersion: string | undefined;
 }
 
+/** Enough for a burst of edits by other clients; a client that always writes is reported to the user. */
 const MAX_ATTEMPTS = 6;
 const INDENT = 4;
 const SHOWN_STEPS = 5;
@@ -48,9 +55,9 @@ export async function saveSection(
     const current = await readConfigMap(kube, ref, signal);
     if (current === undefined && !isCreated) return undefined;
     // A module may be called as what every object inherits.
-    const text = current !== undefined && Object.hasOwn(current.data, key) ? current.data[key] : undefined;
-    const section = text === undefined ? {} : parseSection(key, text);
-    if (current !== undefined && text !== undefined && text === unconfirmed) {
+    const content = current !== undefined && Object.hasOwn(current.data, key) ? current.data[key] : undefined;
+    const section = content === undefined ? {} : parseSection(key, content);
+    if (current !== undefined && content !== undefined && content === unconfirmed) {
       return { section, resourceVersion: current.resourceVersion };
     }
     const changed = change(section);

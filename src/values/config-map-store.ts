@@ -1,3 +1,10 @@
+/**
+ * The reflector of the operator's ConfigMap, and its only writer. `load` reads it at the start, `watch` reports each
+ * change to `operator/config-changes.ts`, and `save` writes the patch of a hook. Invalid content and a deletion do not
+ * take effect at once: the last valid content stays in use. The watch can be behind our own writes, so the resource
+ * versions of those writes are remembered until the watch has delivered them.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode, type OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -39,7 +46,7 @@ const WARN_FROM_SHARE = 0.8;
  * A new content of the watched ConfigMap.
  *
  * `changed`: valid content that means something else than the last valid one. `invalid`: it cannot be understood; the
- * last valid content stays in force. `missing`: it is gone, and the last valid content stays in force for `graceMs` unless
+ * last valid content stays in use. `missing`: it is gone, and the last valid content stays in use for `graceMs` unless
  * it comes back before. `valid`: understood, or back, or known to be gone; `changed` follows unless it means what the last
  * valid content meant.
  */
@@ -168,17 +175,18 @@ export class ConfigMapStore {
       return changed;
     };
     for (;;) {
+      // Outside of the lock: the watch needs the lock to see that the ConfigMap is back.
       await this.#grace.untilOver(signal);
       const saved = await this.#lock.add(async () => {
         if (this.#grace.isRunning) return undefined;
         const isCreated = !this.#isPresent || this.#grace.graceMs === 0;
         const written = await saveSection(kube, ref, key, checkedChange, { isCreated }, signal);
-        if (written === undefined) this.#suspect(this.#watching ?? signal);
+        if (written === undefined) this.#startGrace(this.#watching ?? signal);
         else if (written.resourceVersion !== undefined) {
           this.#ahead = [...this.#ahead, written.resourceVersion];
           this.#isPresent = true;
           this.#presence.record(true, this.#watching ?? signal);
-          this.#expect(owner, change);
+          this.#adoptOwnWrite(owner, change);
         }
         return written;
       });
@@ -187,7 +195,7 @@ export class ConfigMapStore {
   }
 
   /** Takes over our own write, and only that: what others changed in the section is still to be noticed. */
-  #expect(owner: ValuesOwner, change: (section: JsonObject) => JsonObject): void {
+  #adoptOwnWrite(owner: ValuesOwner, change: (section: JsonObject) => JsonObject): void {
     const key = sectionOf(owner);
     try {
       this.#content = withSection(this.#content, key, change(sectionIn(this.#content, key) ?? {}));
@@ -212,7 +220,7 @@ export class ConfigMapStore {
           isPresent ||= objects.length > 0;
           for (const object of objects) {
             this.#logEvent('Added', object);
-            await this.#seen(parseConfigMap(object), signal);
+            await this.#handleSeen(parseConfigMap(object), signal);
           }
         },
         discard: () => {
@@ -223,7 +231,8 @@ export class ConfigMapStore {
       },
       signal,
     );
-    if (!isPresent) await this.#seen(undefined, signal);
+    // An empty list calls the sink with no object, so the absence is handled here.
+    if (!isPresent) await this.#handleSeen(undefined, signal);
   }
 
   #apply(event: ReflectorEvent, signal: AbortSignal): Promise<void> {
@@ -231,9 +240,9 @@ export class ConfigMapStore {
     switch (event.type) {
       case 'Added':
       case 'Modified':
-        return this.#seen(parseConfigMap(event.object), signal);
+        return this.#handleSeen(parseConfigMap(event.object), signal);
       case 'Deleted':
-        return this.#seen(undefined, signal);
+        return this.#handleSeen(undefined, signal);
     }
   }
 
@@ -244,7 +253,7 @@ export class ConfigMapStore {
   }
 
   /** Handles what the watch delivered. A deletion of the ConfigMap is always verified with a read by name. */
-  #seen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
+  #handleSeen(object: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const handle = (): Promise<void> =>
       this.#lock.add(async () => {
         const position = object === undefined ? -1 : this.#ahead.indexOf(object.resourceVersion);
@@ -264,25 +273,25 @@ export class ConfigMapStore {
   async #observeNow(seen: ConfigMapObject | undefined, signal: AbortSignal): Promise<void> {
     const { kube, ref } = this.#deps;
     const now = await readConfigMap(kube, ref, signal);
-    if (now === undefined && this.#isPresent && this.#grace.graceMs > 0) return this.#suspect(signal);
+    if (now === undefined && this.#isPresent && this.#grace.graceMs > 0) return this.#startGrace(signal);
     this.#isPresent = now !== undefined;
     const isAhead = now !== undefined && now.resourceVersion !== seen?.resourceVersion;
     this.#ahead = isAhead ? [now.resourceVersion] : [];
     this.#observe(now, signal);
   }
 
-  /** The ConfigMap is gone. Its content stays in force until it is back, or the grace time is over. */
-  #suspect(signal: AbortSignal): void {
+  /** The ConfigMap is gone. Its content stays in use until it is back, or the grace time is over. */
+  #startGrace(signal: AbortSignal): void {
     if (this.#grace.isRunning) return;
     this.#state = { type: 'missing' };
     this.#onChange({ type: 'missing', graceMs: this.#grace.graceMs });
-    const believe = (): Promise<void> =>
+    const onExpired = (): Promise<void> =>
       this.#lock.add(async () => {
         if (!this.#grace.isRunning) return;
         this.#isPresent = false;
         await this.#observeNow(undefined, signal);
       });
-    this.#grace.begin(() => this.#retry('cannot read the ConfigMap', believe, signal), signal);
+    this.#grace.begin(() => this.#retry('cannot read the ConfigMap', onExpired, signal), signal);
   }
 
   #observe(object: ConfigMapObject | undefined, signal: AbortSignal): void {
@@ -296,6 +305,7 @@ export class ConfigMapStore {
       content = this.#parse(object);
     } catch (error) {
       if (!hasCode(error, 'CONFIG_MAP_INVALID')) throw error;
+      // The same mistake, after an edit elsewhere in the ConfigMap, is reported once.
       if (previous.type === 'invalid' && previous.error.message === error.message) return;
       this.#state = { type: 'invalid', error };
       this.#onChange({ type: 'invalid', error });

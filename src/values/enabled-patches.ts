@@ -1,3 +1,8 @@
+/**
+ * Splits the patch of a global hook: operations below `global` change values, `<module>Enabled` keys switch modules on
+ * and off. `hooks/parse-outputs.ts` calls it, and `model/dynamic-flags.ts` keeps the resulting flags.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Json } from '@addon-operator/json';
 import { parsePointer } from '@addon-operator/json/pointer';

@@ -25,14 +25,15 @@ export function nameOfKey(key: string): string {
 }
 
 /** The key if it is spelled as a module key must be, so that name and key can be distinguished. */
-export function asModuleKey(text: string): ModuleKey | undefined {
-  return text !== '' && keyOfName(nameOfKey(text)) === text ? (text as ModuleKey) : undefined;
+export function asModuleKey(spelling: string): ModuleKey | undefined {
+  return spelling !== '' && keyOfName(nameOfKey(spelling)) === spelling ? (spelling as ModuleKey) : undefined;
 }
 
 /** The name if it is in kebab-case and can be restored from its key. `global` is no module name. */
-export function asModuleName(text: string): ModuleName | undefined {
-  const isName = text !== '' && text !== GLOBAL_SECTION && nameOfKey(keyOfName(text)) === text;
-  return isName ? (text as ModuleName) : undefined;
+export function asModuleName(spelling: string): ModuleName | undefined {
+  const isName =
+    spelling !== '' && spelling !== GLOBAL_SECTION && nameOfKey(keyOfName(spelling)) === spelling;
+  return isName ? (spelling as ModuleName) : undefined;
 }
 
 /** The top-level key of an owner's values. */
@@ -44,8 +45,8 @@ export function sectionOf(owner: ValuesOwner): SectionKey {
 const LETTER_BOUNDARY = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{Nd})(?=\p{Lu})/u;
 const SEPARATOR = /[-_ ]|(?<!\p{Nd})\.|\.(?!\p{Nd})/u;
 
-function wordsOf(text: string): string[] {
-  return text
+function wordsOf(spelling: string): string[] {
+  return spelling
     .split(SEPARATOR)
     .flatMap((part) => part.split(LETTER_BOUNDARY))
     .filter((word) => word !== '');

@@ -1,3 +1,9 @@
+/**
+ * Creates the ConfigMap store from settings, and the two steps of a start that use it: read it once the API server
+ * responds, then check it against the schemas of the modules. Invalid content ends the start with the command's error,
+ * because a daemon without valid values must not deploy.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { componentLog } from '@addon-operator/base/log';

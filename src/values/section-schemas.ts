@@ -1,3 +1,9 @@
+/**
+ * Builds the schemas of one section from `openapi/config-values.yaml` and `openapi/values.yaml`. The values schema
+ * extends the config schema, and the helm schema is the values schema with its fields for helm required. Modules are
+ * loaded with it (`modules/`), and `values-store.ts` validates with the result.
+ */
+
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
@@ -28,7 +34,7 @@ export interface SchemaText {
   readonly text: string;
 }
 
-/** What schemas are read with. */
+/** The functions that schemas are compiled with. */
 interface SchemaTools {
   readonly check: SchemaCheck;
   /** Left out where no schema has rules. */

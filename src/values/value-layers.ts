@@ -1,3 +1,8 @@
+/**
+ * Attributes each merged value to the layer that it comes from, for the page and the API. The store merges layers without
+ * keeping origins, so they are derived here: a patch of a hook wins, then the ConfigMap, then files, else it is a default.
+ */
+
 import type { Json } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { escapeSegment } from '@addon-operator/json/pointer';
@@ -16,7 +21,7 @@ export interface LayeredLeaf {
   readonly layer: Layer;
   /** Name of the hook that set it; empty for other layers, and where it is not known. */
   readonly hook: string;
-  /** What weaker layers have in its place, the strongest first; defaults are not listed. */
+  /** Values of weaker layers in its place, the strongest first; defaults are not listed. */
   readonly below: readonly { readonly layer: Layer; readonly value: Json }[];
 }
 
@@ -42,6 +47,7 @@ export function layeredValues(store: ValuesStore, owner: ValuesOwner): readonly 
   });
 }
 
+/** Descends into maps only; a list is one value, as in the merge. */
 function* leaves(
   value: Json,
   { config, files }: Sources,
@@ -66,6 +72,7 @@ function hookFinder(patches: PatchList, prefix: string): (pointer: string) => st
   const hooks = new Map(patches.map(({ path, hook = '' }) => [path, hook]));
   return (pointer) => {
     const whole = `${prefix}${pointer}`;
+    // A hook set something below this leaf: an item of a list, or of a map that is empty now.
     const inside = patches.find(({ path }) => path.startsWith(`${whole}/`));
     if (inside !== undefined) return inside.hook ?? '';
     // The nearest one: it was applied after those above it.

@@ -1,3 +1,9 @@
+/**
+ * Parses and checks the values patches that a hook wrote. `hooks/parse-outputs.ts` calls it after each run. Only `add`,
+ * `remove` and `test` are accepted, only below the section of the hook's owner, and only JSON that values can hold. Error
+ * messages name the operation and its path, never its value, which may be a secret.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import { finish, type Steps } from '@addon-operator/concurrency/steps';
 import { isObject, type Json, parseJson } from '@addon-operator/json';
@@ -30,34 +36,35 @@ export const FLAG_SUFFIX = 'Enabled';
  * @throws OperatorError VALUES_PATCH_INVALID when anything in it is not allowed; values are not repeated in the message
  */
 export function parseValuesPatch(
-  text: string,
+  json: string,
   file: PatchFile,
   owner: ValuesOwner,
 ): readonly ValuesOperation[] {
-  return finish(valuesPatchSteps(text, file, owner));
+  return finish(valuesPatchSteps(json, file, owner));
 }
 
 /** The steps of {@link parseValuesPatch}. */
 export function* valuesPatchSteps(
-  text: string,
+  json: string,
   file: PatchFile,
   owner: ValuesOwner,
 ): Steps<readonly ValuesOperation[]> {
   const operations: ValuesOperation[] = [];
-  if (hasMoreItems(text, MAX_ITEMS))
+  if (hasMoreItems(json, MAX_ITEMS))
     throw badData(file, `it has more than ${MAX_ITEMS} keys and values: keep large data in objects or files`);
-  for (const { text: piece, offset } of jsonStream(text)) {
+  for (const { text: piece, offset } of jsonStream(json)) {
     const value = parsePiece(piece, offset, file);
     const items = Array.isArray(value) ? value : [value].filter(isObject);
     for (const item of items) operations.push(parseOperation(item, file, owner));
+    // A large patch is parsed in steps, so that other work of the daemon is not delayed.
     yield;
   }
   return operations;
 }
 
-function parsePiece(text: string, offset: number, file: PatchFile): unknown {
+function parsePiece(json: string, offset: number, file: PatchFile): unknown {
   try {
-    return parseJson(text);
+    return parseJson(json);
   } catch {
     // The parser's own message quotes the text, which may hold secrets.
     throw badData(file, `the JSON value that starts at character ${offset} is broken`);

@@ -1,3 +1,10 @@
+/**
+ * The single source of values. Three layers go in: values files, the ConfigMap, and the JSON patches of hooks, which are
+ * kept in memory only. Merged values come out for hooks, enabled scripts and helm. Config changes (`operator/`) and the
+ * outputs of hooks (`hook-runs/apply-outputs.ts`) are the only writers. A write that would break a schema, or a stored
+ * patch, is refused as a whole, so a reader never sees half a change.
+ */
+
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { canonicalJson, type Json, type JsonObject } from '@addon-operator/json';
 import { mergeValues } from '@addon-operator/json/merge';
@@ -34,12 +41,12 @@ export interface ValuesSecrets extends SecretLookup {
 }
 
 /**
- * How references are shown: `resolved`, as texts, those without one are left out; `written`, as in files and
- * ConfigMap.
+ * How references to Secrets appear: `resolved`, as the content of the Secret, and left out if there is none; `written`,
+ * as in the files and the ConfigMap.
  */
 type SecretsView = 'resolved' | 'written';
 
-/** What one hook run wants to change in the values of its owner, and in the owner's section of the ConfigMap. */
+/** Changes of one hook run to the values of its owner and to the owner's section of the ConfigMap. */
 export interface HookPatches {
   readonly config: readonly ValuesOperation[];
   readonly values: readonly ValuesOperation[];
@@ -98,6 +105,7 @@ export class ValuesStore {
   knownValues(owner: ValuesOwner): JsonObject {
     const patches = this.#patches.get(owner) ?? NO_PATCHES;
     const [config, files] = [this.#config, this.#static];
+    // Merging every time keeps secrets out of the cache.
     // The content of a Secret may have changed since.
     if (this.#secrets?.isResolvedFor(owner) === true) return this.#merge(owner, config, patches);
     const known = this.#merged.get(owner);
@@ -112,7 +120,7 @@ export class ValuesStore {
     return this.#merge(owner, this.#config, this.#patches.get(owner) ?? [], 'written');
   }
 
-  /** References to Secrets by owner, with this content of the ConfigMap in place of the one in force. */
+  /** References to Secrets by owner, with this content of the ConfigMap in place of the present one. */
   secretReferences(
     content: ConfigMapContent = this.#config,
   ): ReadonlyMap<ValuesOwner, readonly SecretReference[]> {
@@ -128,7 +136,7 @@ export class ValuesStore {
     return sectionIn(this.#config, sectionOf(owner));
   }
 
-  /** What values files hold for one owner. @throws OperatorError INTERNAL when there is no such module */
+  /** Values from files for one owner. @throws OperatorError INTERNAL when there is no such module */
   fileValues(owner: ValuesOwner): JsonObject {
     if (owner === GLOBAL_SECTION) return this.#static.global;
     const values = this.#static.modules.get(owner);
@@ -167,6 +175,7 @@ export class ValuesStore {
       return this.#configProblem(owner, section) ?? [];
     });
     if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
+    // Throws if a stored patch does not fit the new content. All owners are tried before anything is taken over.
     for (const owner of this.#owners()) this.#merge(owner, content, this.#patches.get(owner) ?? []);
   }
 
@@ -277,18 +286,18 @@ export class ValuesStore {
     return true;
   }
 
-  /** Drops what hooks patched, as when the module is deleted. */
+  /** Drops the patches of hooks, as when the module is deleted. */
   forgetPatches(name: ModuleName): void {
     this.#patches.set(name, []);
   }
 
-  /** What hooks patched, with their names. */
+  /** The patches of hooks, with the names of the hooks. */
   patches(owner: ValuesOwner): PatchList {
     return this.#patches.get(owner) ?? NO_PATCHES;
   }
 
   /**
-   * Takes over what hooks patched at another time; what it needs that is gone is passed over, as when files change.
+   * Takes over patches from another time. Operations whose target is gone are skipped, as after a change of files.
    *
    * @throws OperatorError VALUES_INVALID when an operation cannot be applied; nothing is kept then
    */
@@ -311,11 +320,13 @@ export class ValuesStore {
     operations: Parameters<typeof foldPatch>[1],
   ): PatchList | undefined {
     const stored = this.#patches.get(owner) ?? [];
+    // A patch without an effect is not stored: the list would grow with every run of a hook that repeats itself.
     const before = this.#merge(owner, config, stored);
     const after = patchSection(owner, before, operations, 'values');
     if (canonicalJson(after) === canonicalJson(before)) return undefined;
     const patches = foldPatch(stored, operations);
     const values = this.#merge(owner, config, patches);
+    // The values before the patch are passed too, for rules of the schema that compare old and new values.
     const problems = problemsOf(this.#schemas(owner).values, owner, values, before);
     if (problems.length > 0) {
       const whose = owner === GLOBAL_SECTION ? 'global values' : 'module values';
@@ -362,6 +373,7 @@ export class ValuesStore {
         ? resolveSecrets(layers, this.#secrets, 'absent').values
         : layers;
     try {
+      // Tolerant: what a stored `remove` refers to may be gone from the files or the ConfigMap since.
       return sectionAfter(applyPatch({ [section]: merged }, patches, 'tolerant'), section);
     } catch (cause) {
       throw new OperatorError(
@@ -376,6 +388,7 @@ export class ValuesStore {
   /** Everything but the patches of hooks. */
   #layers(owner: ValuesOwner, config: ConfigMapContent): JsonObject {
     const schemas = this.#schemas(owner);
+    // Defaults of the config schema are weaker than the ConfigMap, those of the values schema fill what is left.
     const base = withDefaults(schemas.config, this.fileValues(owner));
     return withDefaults(schemas.values, mergeValues(base, sectionIn(config, sectionOf(owner)) ?? {}));
   }

@@ -1,3 +1,8 @@
+/**
+ * Selects what a hook, an enabled script or helm sees of the values. Nothing is computed here that the store does not
+ * know: this is the one place that decides which sections go into which file.
+ */
+
 import type { Json, JsonObject } from '@addon-operator/json';
 import { GLOBAL_SECTION, keyOfName, type ModuleName, type ValuesOwner } from './module-key.ts';
 import type { ValuesStore } from './values-store.ts';
@@ -10,7 +15,7 @@ export interface VisibleValues {
   readonly configValues: JsonObject;
 }
 
-/** What a global hook sees. */
+/** The values that a global hook sees. */
 export function visibleToGlobalHook(store: ValuesStore): VisibleValues {
   return {
     values: { [GLOBAL_SECTION]: store.globalValues() },
@@ -21,7 +26,7 @@ export function visibleToGlobalHook(store: ValuesStore): VisibleValues {
 /** How references to Secrets without a text are taken: `required` refuses them, `optional` leaves them out. */
 export type SecretsUse = 'required' | 'optional';
 
-/** What a hook or the enabled script of a module sees, but for the list of enabled modules; null: not in the ConfigMap. */
+/** Values for a hook or the enabled script of a module, without the list of enabled modules; null: not in the ConfigMap. */
 export interface VisibleSections {
   readonly global: JsonObject;
   readonly own: JsonObject;
@@ -46,7 +51,7 @@ export function sectionsVisibleToModule(
 }
 
 /**
- * What a hook or the enabled script of a module sees.
+ * The values that a hook or the enabled script of a module sees.
  *
  * @param enabledModules shown as `global.enabledModules`: for a hook all enabled modules in run order, for the enabled
  *   script those found enabled before it
@@ -65,7 +70,7 @@ export function visibleToModule(
   };
 }
 
-/** What helm gets: the merged values, without the list of enabled modules. */
+/** The values for helm: the merged ones, without the list of enabled modules. */
 export function visibleToHelm(store: ValuesStore, name: ModuleName): JsonObject {
   return withGlobal(store.globalValues(), name, store.moduleValues(name));
 }

@@ -1,3 +1,5 @@
+/** The admission server of the original: it can be switched on, has a certificate, and returns 404 for every request. */
+
 import { join } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { startWebhookServer } from '@addon-operator/http-server/tls-server';

@@ -1,3 +1,8 @@
+/**
+ * Reads certificates from files, as cert-manager or an administrator writes them. Files are read again every 30 s
+ * (`certificate-source.ts`), and a set that does not belong together is refused, since it may be half written.
+ */
+
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';

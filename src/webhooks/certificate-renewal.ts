@@ -1,3 +1,9 @@
+/**
+ * Decides which of our own certificates to keep and which to create. It is pure apart from key generation:
+ * `certificate-secret.ts` reads and writes the Secret. A new authority is published before anything is signed by it,
+ * and old ones stay in the bundle until they expire, so API servers trust the serving certificate at every moment.
+ */
+
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createAuthority, issueCertificate } from '@addon-operator/crypto/x509-certificate';
 
@@ -15,13 +21,14 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const AUTHORITY_LIFE_MS = 3_650 * DAY_MS;
 /** Two lives of a serving certificate: no authority ends before what it signed. */
 const AUTHORITY_RENEWAL_MS = 730 * DAY_MS;
+/** A third of its life is left when it is renewed: an operator that is down for months still starts with a valid one. */
 const SERVING_LIFE_MS = 365 * DAY_MS;
 const SERVING_RENEWAL_MS = 120 * DAY_MS;
 /** Clocks of API servers may be behind ours. */
 const CLOCK_SKEW_MS = 60 * 60 * 1_000;
 
 /**
- * What is to be kept instead: the same object when nothing has to be replaced, everything new where nothing usable is
+ * The certificates to keep: the same object when nothing has to be replaced, everything new where nothing usable is
  * there. A new authority comes first and alone, so that every client trusts it before a certificate needs that.
  *
  * @param hosts names and addresses that the serving certificate must hold
@@ -34,6 +41,7 @@ export function renewedCertificates(
   if (stored === undefined || !hasUsableAuthority(stored, nowMs)) return allNew(hosts, nowMs);
   const isAuthorityDue = expiryOf(stored.authorities[0] ?? '') - nowMs < AUTHORITY_RENEWAL_MS;
   const kept = isAuthorityDue ? withNewAuthority(stored, nowMs) : stored;
+  // In the run that adds an authority the certificate stays, as long as it is valid for all hosts.
   if (
     isServing(stored, hosts, nowMs) &&
     (isAuthorityDue || expiryOf(stored.cert) - nowMs >= SERVING_RENEWAL_MS)

@@ -1,3 +1,8 @@
+/**
+ * Keeps our certificates in a Secret that all replicas share. Replicas renew at the same time without a lock: the API
+ * server refuses the second write with 409, and the loser reads what the winner wrote.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import type { ServingCertificate } from '@addon-operator/http-server/webhook-certificates';
 import { isObject } from '@addon-operator/json';
@@ -40,6 +45,7 @@ export async function loadFromSecret(
         const body = { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata, data: dataOf(next) };
         await kube.request({ method: 'POST', path: resourcePath(SECRETS, namespace), body }, signal);
       } else {
+        // The resource version of the Secret that was read is part of the body: it makes the write conditional.
         const data = { ...dataIn(secret), ...dataOf(next) };
         await kube.request({ method: 'PUT', path, body: { ...secret, data } }, signal);
       }
@@ -61,24 +67,24 @@ function dataIn(secret: Readonly<Record<string, unknown>> | undefined): Readonly
 
 function storedIn(secret: Readonly<Record<string, unknown>> | undefined): StoredCertificates | undefined {
   const data = dataIn(secret);
-  const text = (key: string): string => {
+  const stringIn = (key: string): string => {
     const value = data[key];
     return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
   };
-  const authorities = text(KEYS.authorities).match(
+  const authorities = stringIn(KEYS.authorities).match(
     /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----\n?/g,
   );
   if (authorities === null) return undefined;
   return {
     authorities,
-    authorityKey: text(KEYS.authorityKey),
-    cert: text(KEYS.cert),
-    key: text(KEYS.key),
+    authorityKey: stringIn(KEYS.authorityKey),
+    cert: stringIn(KEYS.cert),
+    key: stringIn(KEYS.key),
   };
 }
 
 function dataOf({ authorities, authorityKey, cert, key }: StoredCertificates) {
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const base64 = (content: string): string => Buffer.from(content).toString('base64');
   return {
     [KEYS.authorities]: base64(authorities.join('')),
     [KEYS.authorityKey]: base64(authorityKey),

@@ -1,3 +1,8 @@
+/**
+ * Keeps a certificate current: loads it once at the start, which must succeed, then every 30 s in the background. A later
+ * failure is logged, and the last certificate stays in use.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -24,7 +29,7 @@ export interface CertificateSource {
 const CHECK_MS = 30_000;
 
 /**
- * Loads the first certificate, and those that replace it. While a later one cannot be had the last stays in force.
+ * Loads the first certificate, and those that replace it. While a later one cannot be loaded, the last one stays in use.
  *
  * @throws what `load` throws for the first one
  */

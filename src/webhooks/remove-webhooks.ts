@@ -1,3 +1,9 @@
+/**
+ * Removes the registrations of an operator from the cluster, for `addon-operator uninstall-webhooks`. It is needed because
+ * a webhook with failurePolicy Fail blocks writes after its server is gone. Only entries that lead to this operator are
+ * removed. A conflict with another writer is retried with a fresh read.
+ */
+
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { type KubeObject, resourcePath } from '@addon-operator/kube-client/kube-object';

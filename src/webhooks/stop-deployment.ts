@@ -1,3 +1,8 @@
+/**
+ * Stops the operator before its webhooks are removed, since a running one would register them again. Waits for the pods,
+ * not for the Deployment: a terminating pod still writes.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';

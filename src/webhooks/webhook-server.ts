@@ -1,3 +1,10 @@
+/**
+ * Starts the HTTPS servers for admission and conversion requests and gives them certificates: from files, if an
+ * administrator provides some, else from a Secret that the operator creates and renews. Requests go to the handlers of
+ * `admission/` and `conversion/`. A certificate that is replaced is used without a restart. If a server cannot be opened,
+ * the attempt is forgotten, and the next hook that needs it tries again.
+ */
+
 import { existsSync } from 'node:fs';
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
@@ -16,7 +23,7 @@ import { loadFromSecret } from './certificate-secret.ts';
 import { type CertificateSource, openCertificateSource } from './certificate-source.ts';
 import { hostsOf, type WebhookTarget } from './webhook-target.ts';
 
-/** What the two servers are for. */
+/** The purposes of the two servers. */
 export const WEBHOOK_PURPOSES = ['validating', 'conversion'] as const;
 export type WebhookPurpose = (typeof WEBHOOK_PURPOSES)[number];
 
@@ -31,7 +38,7 @@ export const MAX_BODY_BYTES: Readonly<Record<WebhookPurpose, number>> = {
   conversion: 32 * MIB,
 };
 
-/** What the process gives the servers. */
+/** The parts of the process that the servers use. */
 export interface WebhookHost {
   readonly clock: Clock;
   /** A number in [0, 1). */
@@ -48,7 +55,7 @@ export interface WebhookServersOptions {
   readonly stop: AbortSignal;
   /** Ports that are held for the servers; by default the servers open them themselves. */
   readonly heldPorts?: HeldPorts | undefined;
-  /** What is started is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 
@@ -94,6 +101,7 @@ export class WebhookServers {
       clock: host.clock,
       log: host.log,
     });
+    // Ends with the process, not with the last hook: a request may be in progress when a hook is disabled.
     running.defer(() => server.stop());
     metrics.setWebhookCertificate(purpose, certificates.current.expiresMs);
     certificates.onChange(({ expiresMs }) => metrics.setWebhookCertificate(purpose, expiresMs));
@@ -107,6 +115,7 @@ export class WebhookServers {
   #loadOwn(signal: AbortSignal): Promise<ServingCertificate> {
     const { settings, host, kube } = this.#options;
     const { namespace, webhookSecretName: name } = settings;
+    // One certificate for both servers: it must hold the names of both Services.
     const hosts = WEBHOOK_PURPOSES.flatMap((purpose) => hostsOf(webhookTargetOf(settings, purpose)));
     return loadFromSecret({ kube, namespace, name, hosts: [...new Set(hosts)], clock: host.clock }, signal);
   }

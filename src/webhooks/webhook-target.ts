@@ -1,3 +1,8 @@
+/**
+ * The address under which API servers reach our webhooks, in three forms: as `clientConfig` of a registration, as a test
+ * whether a `clientConfig` is ours, and as names for the certificate.
+ */
+
 import { isObject } from '@addon-operator/json';
 
 /** How API servers reach our webhooks: through a Service, or under a URL when we run outside of the cluster. */

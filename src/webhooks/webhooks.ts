@@ -1,3 +1,10 @@
+/**
+ * Connects hooks that have admission or conversion bindings with the API server. `app/build-operator.ts` creates it, and
+ * the operator calls `set` when hooks are enabled or disabled. Each kind has a server of its own (`webhook-server.ts`),
+ * started with the first hook that needs it. Registration is written to the cluster only when the server is ready, so the
+ * API server never calls an address where nothing listens.
+ */
+
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import PQueue from 'p-queue';
 import { runForWebhook, type WebhookRunDeps } from '../hook-runs/webhook-run.ts';
@@ -65,6 +72,7 @@ function createAdmission(
     log,
     stop,
   });
+  // The same hook must give the same object, since `add` and `remove` compare identities.
   const hooks = new WeakMap<HookRuntime, AdmissionHook>();
   const hookOf = (runtime: HookRuntime): AdmissionHook => {
     const known = hooks.get(runtime) ?? admissionHook(runtime, runDeps);
@@ -77,6 +85,7 @@ function createAdmission(
   };
 }
 
+/** Runs the hook directly, without a queue; its other effects are applied as after any run. */
 function admissionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): AdmissionHook {
   const { hook } = runtime;
   return {
@@ -113,6 +122,7 @@ function createConversion(
     log,
     stop,
   });
+  // The same hook must give the same object, since `add` and `remove` compare identities.
   const hooks = new WeakMap<HookRuntime, ConversionHook>();
   const hookOf = (runtime: HookRuntime): ConversionHook => {
     const known = hooks.get(runtime) ?? conversionHook(runtime, runDeps);
@@ -127,6 +137,7 @@ function createConversion(
   };
 }
 
+/** As {@link admissionHook}, for one step of a conversion. */
 function conversionHook(runtime: HookRuntime, runDeps: WebhookRunDeps): ConversionHook {
   const { hook } = runtime;
   return {

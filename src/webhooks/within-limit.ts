@@ -1,6 +1,11 @@
+/**
+ * Limits the time of a hook run for a webhook request. The API server stops waiting at its own deadline and then applies
+ * the failurePolicy without a reason, so we respond shortly before it, with a message that names the hook.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 
-/** What came of a question. */
+/** The result of a request with a time limit. */
 export type InTime<T> = { readonly type: 'answered'; readonly value: T } | { readonly type: 'late' };
 
 /** How much earlier than the API server we give up, so that our words arrive: at most half a second. */

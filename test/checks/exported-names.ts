@@ -31,6 +31,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     'flag',
     'listOf',
     'number',
+    'string',
     'object',
     'text',
     'time',

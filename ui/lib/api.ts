@@ -1,3 +1,8 @@
+/**
+ * Requests to the API of the operator, with the token in a header. Every failure is an `ApiError` with the status and the
+ * code of the operator; status 0 means that there was no response.
+ */
+
 import type { ErrorResponse, StandbyResponse } from './responses.ts';
 import { apiUrl, token } from './site.ts';
 
@@ -38,6 +43,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   throw await errorOf(response);
 }
 
+/** Proxies respond with pages of their own, so a body that is no JSON is shown as it is. */
 async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   try {

@@ -1,3 +1,8 @@
+/*
+ * Addresses below the prefix under which a proxy serves the page. The server knows only the depth of a path
+ * (`src/ui/page-base.ts`), the browser knows the rest. It is free of globals, so that tests can construct it.
+ */
+
 /** Where the page is, below the prefix that a proxy gives it. All addresses are made of it. */
 export class PageBase {
   readonly #url: URL;
@@ -22,7 +27,7 @@ export class PageBase {
     return new URL(`../api/v1/${path}`, this.#url).href;
   }
 
-  /** What is below the base in an absolute path; undefined for another place. */
+  /** The part of an absolute path below the base; undefined for a path elsewhere. */
   below(href: string): string | undefined {
     return href.startsWith(this.path) ? href.slice(this.path.length) : undefined;
   }

@@ -1,3 +1,8 @@
+/**
+ * One clock for all times of the page. It follows the operator's clock, so a wrong clock of the browser does not show runs
+ * in the future. Components read the signal of a time, and only their text node is updated each second.
+ */
+
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { agoText, spanText, untilText } from './time-text.ts';
 
@@ -6,7 +11,7 @@ let aheadMs = 0;
 
 const second = signal(Date.now());
 
-/** What the operator's clock shows, to the second; each second new while the tab is seen. */
+/** The time of the operator's clock, updated every second while the tab is visible. */
 export const nowMs: ReadonlySignal<number> = computed(() => second.value + aheadMs);
 
 /** Corrects times for a browser whose clock is wrong. `at` is RFC 3339. */
@@ -16,6 +21,7 @@ export function noteServerTime(at: string): void {
   aheadMs = Math.abs(differenceMs) < 2_000 ? 0 : differenceMs;
 }
 
+/** A hidden tab does not tick. */
 export function startClock(): void {
   setInterval(() => {
     if (!document.hidden) second.value = Date.now();

@@ -1,3 +1,5 @@
+/** Lays out the graph of modules with dagre. It is loaded on demand, because the library is large. */
+
 import { Graph, layout } from '@dagrejs/dagre';
 import type { GraphResponse } from './responses.ts';
 
@@ -23,6 +25,7 @@ export interface Drawing {
   }[];
 }
 
+/** Two lines of text: name and status. */
 const HEIGHT = 46;
 const MARGIN = 8;
 const MAX_LABEL = 28;
@@ -34,6 +37,7 @@ export function drawGraph(edges: GraphResponse['edges']): Drawing {
   graph.setDefaultEdgeLabel(() => ({}));
   for (const name of new Set(edges.flatMap(({ from, to }) => [to, from])))
     graph.setNode(name, { width: Math.max(110, labelOf(name).length * 8.5 + 24), height: HEIGHT });
+  // From the requirement to the module that needs it: the order in which they run.
   for (const { from, to } of edges) graph.setEdge(to, from);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph();
@@ -57,6 +61,7 @@ export function drawGraph(edges: GraphResponse['edges']): Drawing {
   };
 }
 
+/** A name that fits into a box. */
 function labelOf(name: string): string {
   return name.length <= MAX_LABEL ? name : `${name.slice(0, MAX_LABEL - 1)}…`;
 }

@@ -1,3 +1,5 @@
+/** Protection against names with invisible or direction-changing characters, at one place for the whole page. */
+
 import { options, type VNode } from 'preact';
 import { visibleText } from './visible-text.ts';
 
@@ -13,6 +15,7 @@ export function escapeAllTexts(): void {
   };
 }
 
+/** Only DOM elements have text; components pass strings on to them. */
 function escapeTexts({ props }: VNode<Record<string, unknown>>): void {
   const { children } = props;
   if (typeof children === 'string') props['children'] = visibleText(children);

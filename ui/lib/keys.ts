@@ -1,4 +1,6 @@
-/** What a key does: goes to a page, focuses the filter, or shows help. */
+/* Keyboard shortcuts of the page: single keys, and `g` followed by a letter within 1.5 s. */
+
+/** The effects of keys: go to a page, focus the filter, or show help. */
 export interface KeyActions {
   /** Paths by the key after `g`. */
   readonly pages: ReadonlyMap<string, string>;
@@ -23,6 +25,7 @@ export function listenToKeys({ pages, go, filter, help }: KeyActions): void {
   });
 }
 
+/** Keys in fields and dialogs belong to them. */
 function isTyping({ target }: Event): boolean {
   return target instanceof Element && target.closest('input, select, textarea, dialog') !== null;
 }

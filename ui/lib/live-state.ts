@@ -1,7 +1,13 @@
+/**
+ * The reducer of the stream: state and events in, new state out. It is pure, so tests replay events. The events are those of
+ * `src/server/api/stream-hub.ts`: a snapshot replaces a topic, others set or remove one item. Unknown events are ignored,
+ * so an older page works with a newer operator.
+ */
+
 import type { StreamEvent } from '@addon-operator/http-server/event-stream';
 import type { HeadlineResponse, ModuleResponse, NextItem, QueueResponse, RunView } from './responses.ts';
 
-/** What the page knows from the stream. Maps are replaced when they change, never changed. */
+/** The state that the stream has delivered. Maps are replaced when they change, never changed in place. */
 export interface LiveState {
   /** Empty before the first response; another one after each start of the operator. */
   readonly bootId: string;
@@ -29,6 +35,7 @@ export const EMPTY_STATE: LiveState = {
   headline: undefined,
 };
 
+/** Runs are kept for lists; older ones are read from the API. */
 const MAX_RUNS = 500;
 
 /** The maps of a new state; each is copied once, however many events change it. */
@@ -85,6 +92,7 @@ interface Data extends HeadlineResponse {
   readonly id: string;
 }
 
+/** One event. The draft is changed in place; state objects are replaced. */
 function apply(draft: Draft, event: string, data: Data): void {
   const { state } = draft;
   switch (event) {
@@ -126,6 +134,7 @@ function apply(draft: Draft, event: string, data: Data): void {
   }
 }
 
+/** The whole content of one topic. */
 function applySnapshot(draft: Draft, topic: string, { queues, modules, runs, items }: Data): void {
   if (topic === 'queues') refill(draft.map<QueueResponse>('queues'), queues, ({ name }) => name);
   else if (topic === 'modules') refill(draft.map<ModuleResponse>('modules'), modules, ({ module }) => module);
@@ -134,11 +143,13 @@ function applySnapshot(draft: Draft, topic: string, { queues, modules, runs, ite
   else if (topic === 'next') draft.state = { ...draft.state, next: items };
 }
 
+/** Keeps the order of the items, which is the order of lists. */
 function refill<Item>(map: Map<string, Item>, items: readonly Item[], key: (item: Item) => string): void {
   map.clear();
   for (const item of items) map.set(key(item), item);
 }
 
+/** A map iterates in the order of insertion: the oldest run comes first. */
 function dropOldRuns(runs: Map<string, RunView>): void {
   for (const id of runs.keys()) {
     if (runs.size <= MAX_RUNS) return;

@@ -1,3 +1,10 @@
+/**
+ * The connection to the operator: one stream of server-sent events for all pages, read with `fetch` because
+ * `EventSource` cannot send the token. Events change the signal `live` through the pure `afterEvents` (`live-state.ts`).
+ * After an interruption it reconnects with the id of the last event, with back-off and jitter. A hidden tab closes its
+ * stream. A silent connection counts as dead after two and a half heartbeats, since a proxy may keep it open.
+ */
+
 import { EventStreamParser, type StreamEvent } from '@addon-operator/http-server/event-stream';
 import { computed, signal } from '@preact/signals';
 import { ApiError, request } from './api.ts';
@@ -12,7 +19,9 @@ import { isOfStandby, token } from './site.ts';
  */
 export type LinkState = 'connecting' | 'live' | 'away' | 'hidden' | 'refused' | 'standby';
 
+/** The state from the stream. It is replaced with each batch of events. */
 export const live = signal(EMPTY_STATE);
+/** The state of the connection, for the banner and for pages without data. */
 export const link = signal<LinkState>('connecting');
 /** Why there is no connection. */
 export const linkProblem = signal('');
@@ -21,8 +30,10 @@ export const standby = signal<StandbyResponse | undefined>(undefined);
 /** Different after each change; what is not in the stream is read again then. */
 export const changes = signal(0);
 
+/** Whether all snapshots have arrived. */
 export const isReady = computed(() => live.value.isReady);
 
+/** Delays between two connections, before jitter. */
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 10_000;
 /** Between two questions to a standby whether it leads. */
@@ -31,7 +42,9 @@ const STANDBY_DELAY_MS = 3_000;
 const MISSED_BEATS = 2.5;
 const DEFAULT_BEAT_MS = 15_000;
 
+/** Kept over connections: the server sends only newer events if it still has them. */
 let lastEventId = '';
+/** The interval of heartbeats, as the server says it. */
 let beatMs = DEFAULT_BEAT_MS;
 
 /** Follows the operator for as long as the page is open; a hidden tab closes its stream. */
@@ -45,6 +58,7 @@ export async function followOperator(): Promise<never> {
       if (document.hidden) ended.abort();
     };
     document.addEventListener('visibilitychange', hide);
+    // A pasted token takes effect at once.
     const unsubscribe = token.subscribe(onChangeOnly(() => ended.abort()));
     let isResponded = false;
     try {
@@ -55,6 +69,7 @@ export async function followOperator(): Promise<never> {
       note(error, ended.signal.aborted && document.hidden);
     }
     document.removeEventListener('visibilitychange', hide);
+    // A connection that worked ends the back-off.
     if (isResponded) delayMs = FIRST_DELAY_MS;
     if (link.value === 'standby') delayMs = STANDBY_DELAY_MS;
     if (link.value === 'refused') await tokenChange();
@@ -64,6 +79,7 @@ export async function followOperator(): Promise<never> {
   }
 }
 
+/** Reads one connection to its end. @throws ApiError when it is refused or breaks */
 async function readStream(ended: AbortController, onResponse: () => void): Promise<void> {
   if (token.value === '' && !isOfStandby) throw new ApiError(401, '', '');
   const headers: Record<string, string> = lastEventId === '' ? {} : { 'Last-Event-ID': lastEventId };
@@ -102,6 +118,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
+/** Applies events in one batch, so that components are rendered once. */
 function take(events: readonly StreamEvent[]): void {
   if (events.length === 0) return;
   const hello = events.find(({ event }) => event === 'hello');
@@ -118,6 +135,7 @@ function take(events: readonly StreamEvent[]): void {
   changes.value += 1;
 }
 
+/** Derives the state of the link from the error that ended a connection. */
 function note(error: unknown, isHidden: boolean): void {
   if (isHidden) {
     link.value = 'hidden';
@@ -131,6 +149,7 @@ function note(error: unknown, isHidden: boolean): void {
   linkProblem.value = error instanceof ApiError ? error.message : 'the operator sends nothing';
 }
 
+/** Signals call a subscriber at once with the present value, which is no change. */
 function onChangeOnly(action: () => void): () => void {
   let isFirst = true;
   return () => {
@@ -145,6 +164,7 @@ async function untilVisible(): Promise<void> {
   });
 }
 
+/** Without another token every request would be refused again. */
 async function tokenChange(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const unsubscribe = token.subscribe(onChangeOnly(resolve));
@@ -153,6 +173,7 @@ async function tokenChange(): Promise<void> {
   link.value = 'connecting';
 }
 
+/** Ends early when the network returns or the tab is shown or hidden. */
 async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => {
     setTimeout(resolve, ms);

@@ -1,3 +1,5 @@
+/* Maps paths to pages and back. It is pure: `site.ts` connects it with the browser. */
+
 /** Pages of the navigation besides the first one; each has its name as its address. */
 export const LISTS = ['queues', 'modules', 'runs', 'next', 'graph', 'about'] as const;
 
@@ -31,6 +33,7 @@ export function placeOf(path: string): Place {
   return { page: 'unknown' };
 }
 
+/** A malformed escape is shown as it is, instead of breaking the page. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -46,12 +49,13 @@ export function pathTo(parts: readonly string[], query: Readonly<Record<string, 
   return filled.length === 0 ? path : `${path}?${new URLSearchParams(filled)}`;
 }
 
-/** What a `ref` of a condition or a wait points to, such as `module/db` or `queue/main`; undefined for a file. */
+/** The page that a `ref` of a condition or a wait points to, such as `module/db` or `queue/main`; undefined for a file. */
 export function pathToRef(ref: string): string | undefined {
   const [, kind, name = ''] = /^(module|queue|hook)\/(.+)$/s.exec(ref) ?? [];
   if (kind === 'module') return pathTo(['modules', name]);
   if (kind === 'queue') return pathTo(['queues', name]);
   if (kind !== 'hook') return undefined;
+  // Names of global hooks have no module in front, and no `hooks/` that follows it.
   const [, module = '', hook = name] = /^([^/]+)\/((?:web)?hooks\/.+)$/s.exec(name) ?? [];
   return pathTo(['runs'], { module, hook });
 }

@@ -1,3 +1,8 @@
+/**
+ * Polls one resource that the stream does not contain, such as the values of a module. Requests never overlap, and several
+ * refreshes during a request cause one more. An error keeps the last data.
+ */
+
 import { ApiError, read } from './api.ts';
 import { link } from './live.ts';
 
@@ -23,11 +28,13 @@ export class ResponseReader<Result> {
     this.#onResponse = onResponse;
   }
 
+  /** Reads again; returns at once. */
   refresh(): void {
     this.#isWanted = true;
     if (!this.#isBusy) void this.#run();
   }
 
+  /** Aborts a request in progress; its response is dropped. */
   stop(): void {
     this.#stopped.abort();
   }

@@ -1,4 +1,5 @@
-// What the API answers, put together from the types of the operator itself.
+// The types of API responses, derived from the types of the operator itself: the compiler finds a field that the page reads
+// and the operator no longer sends. `src/server/api/schemas.ts` specifies the same responses for other clients.
 
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
@@ -33,8 +34,10 @@ export type {
   TaskView,
 };
 
+/** A queue in the stream, with its first tasks. */
 export type QueueResponse = TaskQueueView & { readonly more: number };
 
+/** A module in the stream: fields without a value are absent. */
 export type ModuleResponse = ModuleRow;
 
 /** The state in one sentence. */
@@ -48,44 +51,53 @@ export interface HeadlineResponse extends Pick<OperatorStatus, 'level' | 'text' 
 /** A replica that waits until it leads. */
 export type StandbyResponse = Standby;
 
+/** The body of every response with a status from 400 on. */
 export interface ErrorResponse {
   readonly error: { readonly code: string; readonly message: string };
   /** With the code `STANDBY`. */
   readonly standby?: StandbyResponse;
 }
 
+/** `modules/{name}/values`: the module's own section, then `global`. */
 export interface ValuesResponse {
   readonly sections: readonly { readonly name: string; readonly values: readonly LayeredValue[] }[];
 }
 
+/** `modules/{name}/patches` */
 export interface PatchesResponse {
   readonly sections: readonly { readonly name: string; readonly patches: readonly HookPatchView[] }[];
 }
 
+/** `modules/{name}/snapshots` */
 export interface SnapshotsResponse {
   readonly hooks: readonly HookSnapshots[];
 }
 
+/** `modules/{name}/hooks` */
 export interface HooksResponse {
   readonly hooks: readonly HookView[];
 }
 
+/** `modules/{name}/drift`: null without drift detection. */
 export interface DriftResponse {
   readonly drift: ModuleDrift | null;
 }
 
+/** `modules/{name}/diff`: a unified diff, and notes about objects that could not be compared. */
 export interface DiffResponse {
   readonly text: string;
   readonly notes: readonly string[];
   readonly tookMs: number;
 }
 
+/** `modules/{name}/history` */
 export interface HistoryResponse {
   readonly revisions: readonly RevisionView[];
   /** Null unless two revisions were named. */
   readonly diff: { readonly from: number; readonly to: number; readonly text: string } | null;
 }
 
+/** `about` */
 export interface AboutResponse
   extends Pick<OperatorIdentity, 'version' | 'bootId' | 'replica' | 'namespace' | 'role'> {
   readonly at: string;
@@ -98,11 +110,12 @@ export interface AboutResponse
   readonly watches: readonly WatchView[];
 }
 
-/** What was begun. */
+/** The response to an action that was accepted. */
 export interface OperationResponse {
   readonly operation: { readonly message: string };
 }
 
+/** `graph`: an edge leads from the module that requires to the one that is required. */
 export interface GraphResponse {
   readonly nodes: readonly { readonly name: string; readonly order: number; readonly status: ModuleStatus }[];
   readonly edges: readonly {

@@ -1,10 +1,18 @@
+/**
+ * The address of the page as state: path, query and token. Pages change it with `navigate` and `setFilter`, and read the
+ * signal `location`. The token comes in the fragment of the address, which is never sent to a server, and moves to the
+ * session storage of the tab.
+ */
+
 import { signal } from '@preact/signals';
 import { PageBase } from './base-url.ts';
 import { type Place, placeOf } from './places.ts';
 
 const BASE = new PageBase(document.baseURI);
+/** With the path: several operators may be behind one proxy. */
 const TOKEN_KEY = `addon-operator-token ${BASE.path}`;
 
+/** The address as components read it. */
 export interface Location {
   /** Below the base, without a slash in front. */
   readonly path: string;
@@ -12,6 +20,7 @@ export interface Location {
   readonly query: URLSearchParams;
 }
 
+/** Where the user is; it changes with every navigation. */
 export const location = signal<Location>(here());
 
 /** Whether modules can be run and paused from here; the server writes it into the page. */
@@ -52,6 +61,7 @@ export function setFilter(name: string, value: string): void {
   navigate(`${location.value.path}${query.size === 0 ? '' : `?${query}`}`, { isReplaced: true });
 }
 
+/** After each change of the address; only another page scrolls up and moves the focus. */
 function arrive(): void {
   const before = location.value.path;
   location.value = here();
@@ -69,6 +79,7 @@ export function followLinks(): void {
     if (found !== '') token.value = found;
   });
   document.addEventListener('click', (event) => {
+    // With a modifier or another button the browser opens a new tab, as users expect.
     const isPlain =
       event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
     const link = event.target instanceof Element ? event.target.closest('a') : null;

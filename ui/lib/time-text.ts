@@ -1,3 +1,8 @@
+/**
+ * Times, durations and sentences of the operator as text for people. It is pure. Sentences come from the operator as plain
+ * strings; this file finds times, code and countdowns in them.
+ */
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -29,11 +34,13 @@ export function spanText(ms: number, round: (number: number) => number = Math.fl
   return pair(seconds, DAY / SECOND, 'd', HOUR / SECOND, 'h');
 }
 
+/** Two units, without the second one if it is zero. */
 function pair(seconds: number, large: number, largeName: string, small: number, smallName: string): string {
   const rest = Math.floor((seconds % large) / small);
   return `${Math.floor(seconds / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
+/** One unit: a time in the past needs no precision. */
 function roughText(ms: number): string {
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
@@ -101,10 +108,12 @@ export function splitReason(text: string): readonly [string, string] {
   return [sentence, withoutBinding(reason)];
 }
 
+/** Drops the prefix that the hook's own error repeats. */
 function withoutBinding(text: string): string {
   return text.replace(/^run hooks by binding \w+: (?=\S)/, '');
 }
 
+/** Splits at the first colon outside of parentheses. */
 function split(text: string): readonly [string, string] {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {

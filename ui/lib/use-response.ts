@@ -1,3 +1,5 @@
+/** A hook of Preact that connects a component with a `ResponseReader` for its path. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { link } from './live.ts';
 import { type Responded, ResponseReader } from './response-reader.ts';
@@ -17,6 +19,7 @@ export function useResponse<Result>(path: string | undefined, version: unknown =
     return () => mine.stop();
   }, [path]);
   useEffect(() => reader.current?.refresh(), [path, version, isLive]);
+  // The state may still belong to the path of the last render.
   return state?.path === path && state !== undefined
     ? state.responded
     : { data: undefined, error: undefined };

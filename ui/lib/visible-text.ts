@@ -1,3 +1,5 @@
+/* Escapes characters that a reader cannot see; used by `escape-texts.ts` for everything that is rendered. */
+
 /**
  * Characters that are not seen but change what is: controls except line feeds and tabs, and marks of the direction of
  * text, which can make a name look like another one.

@@ -1,3 +1,5 @@
+/* Which rows of a long table are rendered: a thousand modules would make every update slow. */
+
 /** Rows of a long table that are in the document: from `first` to before `end`. */
 export interface RowWindow {
   readonly first: number;

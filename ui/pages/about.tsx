@@ -1,3 +1,5 @@
+/** The page "About". It is read once: nothing on it changes often. */
+
 import type { VNode } from 'preact';
 import type { AboutResponse } from '../lib/responses.ts';
 import { bytesText, durationText, spanText } from '../lib/time-text.ts';
@@ -36,6 +38,7 @@ export function AboutPage(): VNode {
   );
 }
 
+/** Version, pod, role and start of the operator. */
 function Identity({ about }: { about: AboutResponse }): VNode {
   return (
     <dl class="facts">
@@ -65,6 +68,7 @@ function Identity({ about }: { about: AboutResponse }): VNode {
   );
 }
 
+/** Resource usage since the start. */
 function Process({ about: { process } }: { about: AboutResponse }): VNode {
   const { uptimeMs, cpuMs, rssBytes, heapUsedBytes, eventLoopDelay, startedAt } = process;
   return (
@@ -90,6 +94,7 @@ function Process({ about: { process } }: { about: AboutResponse }): VNode {
   );
 }
 
+/** Runtime parameters with their end, if they are temporary, and the error of the last change. */
 function Parameters({ parameters }: { parameters: AboutResponse['parameters'] }): VNode {
   return (
     <table>
@@ -127,6 +132,7 @@ function Parameters({ parameters }: { parameters: AboutResponse['parameters'] })
   );
 }
 
+/** The watches of hooks; "confirmed" is the age of the last news from the API server. */
 function Watches({ watches }: { watches: AboutResponse['watches'] }): VNode {
   if (watches.length === 0) return <Empty>No hook has a kubernetes binding.</Empty>;
   return (

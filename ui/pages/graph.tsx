@@ -1,3 +1,5 @@
+/** The page "Graph": a picture, and a table with the same content for screen readers and for search. */
+
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Drawing } from '../lib/draw-graph.ts';
@@ -28,8 +30,10 @@ export function GraphPage(): VNode {
   );
 }
 
+/** Drawn again only when the edges change; statuses are colours and need no new layout. */
 function Picture({ graph }: { graph: GraphResponse }): VNode {
   const [drawing, setDrawing] = useState<Drawing>();
+  // As a string, so that an equal graph in a new response is no change.
   const shape = JSON.stringify(graph.edges);
   useEffect(() => {
     let isCurrent = true;
@@ -99,6 +103,7 @@ function Picture({ graph }: { graph: GraphResponse }): VNode {
   );
 }
 
+/** All modules, also those without requirements, which the picture leaves out. */
 function GraphTable({ graph }: { graph: GraphResponse }): VNode {
   return (
     <Card title="All modules">
@@ -143,6 +148,7 @@ function GraphTable({ graph }: { graph: GraphResponse }): VNode {
   );
 }
 
+/** One link per line. */
 function Names({ names }: { names: readonly string[] }): VNode {
   return (
     <>

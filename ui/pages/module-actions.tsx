@@ -1,3 +1,8 @@
+/**
+ * Buttons that run, stop, pause and resume a module. They exist only if the operator was started with `--ui-actions`, and
+ * the server checks that again. The result of a request is shown beside the buttons.
+ */
+
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, request } from '../lib/api.ts';
@@ -7,17 +12,19 @@ import type { ModuleResponse, OperationResponse } from '../lib/responses.ts';
 import { allowsActions } from '../lib/site.ts';
 import { capital } from '../parts/sentence.tsx';
 
+/** The body of a request for an action. */
 interface Order {
   readonly action: 'reconcile' | 'force-reconcile' | 'abort' | 'pause' | 'resume';
   readonly reason?: string;
   readonly for?: string;
 }
 
-/** What can be done with a module, where the operator allows that. */
+/** The actions on a module, where the operator allows them. */
 export function Actions({ module }: { module: ModuleResponse }): VNode | null {
   return allowsActions ? <ActionBar module={module} /> : null;
 }
 
+/** The buttons that make sense in the present state of the module. */
 function ActionBar({ module: { module, status, paused } }: { module: ModuleResponse }): VNode {
   const isEnabled = status !== 'disabled' && status !== 'deleting' && status !== 'undecided';
   const [result, setResult] = useState<{ text: string; isError: boolean }>();
@@ -29,7 +36,7 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
   useEffect(() => setRequested(undefined), [paused?.until, paused?.reason]);
   const order = async (body: Order): Promise<void> => {
     setBusy(true);
-    const reply = await carriedOut(module, body);
+    const reply = await runAction(module, body);
     if (!reply.isError && (body.action === 'pause' || body.action === 'resume'))
       setRequested(body.action === 'pause');
     setResult(reply);
@@ -77,7 +84,8 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
   );
 }
 
-async function carriedOut(module: string, body: Order): Promise<{ text: string; isError: boolean }> {
+/** Sends the request; a refusal is a text to show, not an exception. */
+async function runAction(module: string, body: Order): Promise<{ text: string; isError: boolean }> {
   try {
     const response = await request(pathTo(['modules', module, 'actions']), {
       method: 'POST',

@@ -1,3 +1,5 @@
+/** The tab "Changes" of a module: a diff on request, drift, and the revisions of the release. */
+
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { changes } from '../lib/live.ts';
@@ -9,7 +11,7 @@ import { Shown } from '../parts/response.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { Card, Empty, Time } from '../parts/text.tsx';
 
-/** What the next run would change, what others changed, and what runs changed before. */
+/** Changes that the next run would make, changes by other clients, and changes of earlier runs. */
 export function ChangesTab({ name }: { name: string }): VNode {
   const drift = useResponse<DriftResponse>(pathTo(['modules', name, 'drift']), changes.value);
   const history = useResponse<HistoryResponse>(pathTo(['modules', name, 'history']));
@@ -87,6 +89,7 @@ function Diff({ text }: { text: string }): VNode {
   );
 }
 
+/** Objects that other clients changed, with the fields and the field managers. */
 function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
   if (drift === null)
     return (
@@ -128,6 +131,7 @@ function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
   );
 }
 
+/** Revisions of the release; each can be compared with the one before it. */
 function Revisions({ name, revisions }: { name: string; revisions: HistoryResponse['revisions'] }): VNode {
   const [compared, setCompared] = useState<readonly [number, number]>();
   if (revisions.length === 0) return <Empty>There is no release.</Empty>;
@@ -185,6 +189,7 @@ function Revisions({ name, revisions }: { name: string; revisions: HistoryRespon
   );
 }
 
+/** The difference of two revisions, read when it is requested. */
 function RevisionDiff({ name, from, to }: { name: string; from: number; to: number }): VNode {
   const query = { from: String(from), to: String(to) };
   const responded = useResponse<HistoryResponse>(pathTo(['modules', name, 'history'], query));

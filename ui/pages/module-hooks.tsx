@@ -1,3 +1,5 @@
+/** The tab "Hooks" of a module. */
+
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { changes } from '../lib/live.ts';
@@ -31,6 +33,7 @@ export function HooksTab({ name }: { name: string }): VNode {
   );
 }
 
+/** One hook: how it runs now, its bindings, its last runs. */
 function HookCard({ hook }: { hook: HookView }): VNode {
   return (
     <Card
@@ -98,6 +101,7 @@ function Snapshots({ name }: { name: string }): VNode {
   );
 }
 
+/** Snapshots by hook and binding; objects are collapsed, since they can be large. */
 function SnapshotList({ hooks }: { hooks: SnapshotsResponse['hooks'] }): VNode {
   if (hooks.length === 0) return <Empty>No hook has a kubernetes binding.</Empty>;
   return (

@@ -1,3 +1,5 @@
+/** The tab "Values" of a module: every leaf of the merged values with its origin, and the patches of hooks. */
+
 import type { VNode } from 'preact';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
@@ -9,6 +11,7 @@ import { jsonText } from '../parts/json-text.ts';
 import { Shown } from '../parts/response.tsx';
 import { Card, Empty } from '../parts/text.tsx';
 
+/** Names of layers for people. */
 const LAYERS: Readonly<Record<LayeredValue['layer'], string>> = {
   hook: 'hook',
   'config-map': 'ConfigMap',
@@ -45,6 +48,7 @@ export function ValuesTab({ name }: { name: string }): VNode {
   );
 }
 
+/** One row for each leaf; values that are overridden follow in small print. */
 function ValuesTable({ values, caption }: { values: readonly LayeredValue[]; caption: string }): VNode {
   if (values.length === 0) return <Empty>No values.</Empty>;
   return (
@@ -91,6 +95,7 @@ function keyOf(pointer: string): string {
     .join('.');
 }
 
+/** Operations of hooks that are kept in memory; nothing if there are none. */
 function Patches({ sections }: { sections: PatchesResponse['sections'] }): VNode | null {
   const patches = sections.flatMap((section) => section.patches);
   if (patches.length === 0) return null;

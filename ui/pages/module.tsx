@@ -1,3 +1,8 @@
+/**
+ * The page of one module with its tabs. The header comes from the stream and is always current; each tab reads its own data
+ * when it is opened.
+ */
+
 import type { VNode } from 'preact';
 import { changes, live } from '../lib/live.ts';
 import { MODULE_TABS, type ModuleTab, pathTo } from '../lib/places.ts';
@@ -56,6 +61,7 @@ export function ModulePage({ name, tab }: { name: string; tab: ModuleTab }): VNo
   );
 }
 
+/** The content of a tab. Its key contains the tab, so that state does not move between tabs. */
 function Tab({ name, tab }: { name: string; tab: ModuleTab }): VNode {
   switch (tab) {
     case 'why':
@@ -71,6 +77,7 @@ function Tab({ name, tab }: { name: string; tab: ModuleTab }): VNode {
   }
 }
 
+/** The first tab: what blocks the module, the tree of conditions, and facts. */
 function WhyTab({ name }: { name: string }): VNode {
   const responded = useResponse<ModuleExplanation>(pathTo(['modules', name]), changes.value);
   return (
@@ -102,6 +109,7 @@ function WhyTab({ name }: { name: string }): VNode {
   );
 }
 
+/** In place of a blocker: the module is ready, or waits for something that comes by itself. */
 function Fine({ explanation: { status, waitsFor, reason } }: { explanation: ModuleExplanation }): VNode {
   const { tone, sign, word } = kindOf(MODULE_KINDS, status);
   const isReady = status === 'ready';
@@ -122,6 +130,7 @@ function Fine({ explanation: { status, waitsFor, reason } }: { explanation: Modu
   );
 }
 
+/** A row that is absent without a value. */
 function OptionalFact({ title, text }: { title: string; text: VNode | string | undefined }): VNode | null {
   if (text === undefined) return null;
   return (
@@ -132,10 +141,12 @@ function OptionalFact({ title, text }: { title: string; text: VNode | string | u
   );
 }
 
+/** The required range of Kubernetes versions, and the version of the cluster if it is known. */
 function kubernetesText({ range, version }: NonNullable<ModuleExplanation['kubernetes']>): string {
   return version === null ? range : `${range} (the cluster has ${version})`;
 }
 
+/** Facts that are not part of the conditions. */
 function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
   const {
     position,
@@ -216,6 +227,7 @@ function Facts({ explanation }: { explanation: ModuleExplanation }): VNode {
   );
 }
 
+/** The last hundred runs of the module; filters are on the page "Runs". */
 function RunsTab({ name }: { name: string }): VNode {
   const responded = useResponse<RunList>(pathTo(['runs'], { module: name, limit: '100' }), changes.value);
   return (

@@ -1,3 +1,8 @@
+/**
+ * The page "Modules": a table of all modules with filters in the address. With more than 200 modules only the rows in view
+ * are rendered.
+ */
+
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { live } from '../lib/live.ts';
@@ -47,16 +52,18 @@ export function ModulesPage(): VNode {
   );
 }
 
+/** The filter looks at the name and at the sentence that is shown. */
 function isMatch(module: ModuleResponse, text: string): boolean {
   return text === '' || `${module.module}\n${reasonOf(module)}`.toLowerCase().includes(text);
 }
 
-/** What is worth saying about a module in one line. */
+/** The most important fact about a module, in one line. */
 function reasonOf({ status, lastError, waitsFor, heldUpBy, reason, paused }: ModuleResponse): string {
   if (paused !== undefined) return paused.reason;
   return lastError ?? heldUpBy ?? waitsFor ?? (status === 'ready' ? '' : reason);
 }
 
+/** Row numbers are set for screen readers, because not all rows are in the document. */
 function ModuleTable({ modules }: { modules: readonly ModuleResponse[] }): VNode {
   const body = useRef<HTMLTableElement>(null);
   const { first, end, before, after } = useRows(body, modules.length);
@@ -91,6 +98,7 @@ function ModuleTable({ modules }: { modules: readonly ModuleResponse[] }): VNode
   );
 }
 
+/** Stands for rows that are not rendered, so that the scroll bar is right. */
 function Space({ height }: { height: number }): VNode | null {
   if (height === 0) return null;
   return (
@@ -102,6 +110,7 @@ function Space({ height }: { height: number }): VNode | null {
   );
 }
 
+/** One module: state, reason, last runs. */
 function ModuleRow({ module, row }: { module: ModuleResponse; row: number }): VNode {
   const reason = reasonOf(module);
   return (

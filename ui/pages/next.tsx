@@ -1,3 +1,5 @@
+/** The page "Next": retries, schedules, rechecks and ends of pauses, by time. */
+
 import type { VNode } from 'preact';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
@@ -15,7 +17,7 @@ const HOURS = [
   ['168', 'seven days'],
 ] as const;
 
-/** What happens at times that are known now. */
+/** Things that happen at known times. */
 export function NextPage(): VNode {
   const { query } = location.value;
   const hours = query.get('hours') ?? '';

@@ -1,9 +1,11 @@
+/** The page for a visitor without a valid token: how to get an address, and a field to paste it into. */
+
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { linkProblem } from '../lib/live.ts';
 import { giveToken, token } from '../lib/site.ts';
 
-/** What to do where the operator does not know the visitor. */
+/** Instructions for a visitor without a valid token. */
 export function NoTokenPage(): VNode {
   const [text, setText] = useState('');
   const isRefused = token.value !== '';

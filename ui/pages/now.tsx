@@ -1,3 +1,5 @@
+/** The first page: headline, modules by state, busy queues, next things, last runs. All of it comes from the stream. */
+
 import type { VNode } from 'preact';
 import { live } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
@@ -11,6 +13,7 @@ import { kindOf, MODULE_KINDS, Sign, type SignName, type Tone } from '../parts/s
 import { QueueHead } from '../parts/tasks.tsx';
 import { Card, Empty, Link } from '../parts/text.tsx';
 
+/** How each level of the headline looks, and its word. */
 const LEVELS: Readonly<Record<HeadlineResponse['level'], { tone: Tone; sign: SignName; word: string }>> = {
   well: { tone: 'ok', sign: 'check', word: 'All is well' },
   notice: { tone: 'ok', sign: 'check', word: 'Notice' },
@@ -64,6 +67,7 @@ export function NowPage(): VNode {
   );
 }
 
+/** The most important problem in large letters, its reason below, then further problems. */
 function Headline({ data }: { data: HeadlineResponse | undefined }): VNode {
   if (data === undefined)
     return (
@@ -139,6 +143,7 @@ function ModuleBar(): VNode | null {
   );
 }
 
+/** The bar: one rectangle for each state, as wide as its share of the modules. */
 function segments(counts: readonly (readonly [ModuleStatus, number])[]): VNode[] {
   const all = counts.reduce((sum, [, count]) => sum + count, 0);
   let start = 0;

@@ -1,3 +1,5 @@
+/** The pages "Queues" and of one queue. Both come from the stream, which has the first tasks of each queue. */
+
 import type { VNode } from 'preact';
 import { live } from '../lib/live.ts';
 import { pathTo, pathToRef } from '../lib/places.ts';
@@ -66,6 +68,7 @@ function isBusy({ length, keys }: QueueResponse): boolean {
 
 const SHOWN_TASKS = 3;
 
+/** A busy queue with its first tasks. */
 function QueueCard({ queue }: { queue: QueueResponse }): VNode {
   const rest = queue.length - Math.min(queue.tasks.length, SHOWN_TASKS);
   return (
@@ -153,6 +156,7 @@ function Tasks({ tasks }: { tasks: readonly TaskView[] }): VNode {
   );
 }
 
+/** The reasons why a task waits, the nearest first. */
 function Waits({ task }: { task: TaskView }): VNode | null {
   if (task.waits.length === 0) return null;
   return (

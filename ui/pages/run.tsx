@@ -1,3 +1,5 @@
+/** The page of one run: cause and effects, facts, phases, output. It is read again after each change in the operator. */
+
 import type { VNode } from 'preact';
 import { changes } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
@@ -22,6 +24,7 @@ export function RunPage({ id }: { id: string }): VNode {
   return <Shown responded={responded}>{(run) => <Details run={run} />}</Shown>;
 }
 
+/** Everything about a run whose data has arrived. */
 function Details({ run }: { run: RunDetails }): VNode {
   return (
     <>
@@ -60,6 +63,7 @@ function Details({ run }: { run: RunDetails }): VNode {
   );
 }
 
+/** The output that is kept: its beginning and its end. */
 function Printed({ run }: { run: RunDetails }): VNode {
   const { head, tail, cut } = run.output;
   return (
@@ -107,6 +111,7 @@ function Chain({ run }: { run: RunDetails }): VNode {
   );
 }
 
+/** One run of the chain, with a link to it. */
 function ChainLink({ run }: { run: RunView }): VNode {
   return (
     <li>
@@ -118,6 +123,7 @@ function ChainLink({ run }: { run: RunView }): VNode {
   );
 }
 
+/** Times, place and event of the run. */
 function Facts({ run }: { run: RunDetails }): VNode {
   return (
     <dl class="facts">

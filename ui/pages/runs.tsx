@@ -1,3 +1,5 @@
+/** The page "Runs": filters in the address, a grid of the last runs of each task or hook, and the list. */
+
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { changes, live } from '../lib/live.ts';
@@ -19,7 +21,7 @@ const RESULTS = Object.entries(RUN_KINDS).map(([key, { word }]) => [key, word] a
 /** Filters that the API has. */
 const FILTERS = ['module', 'hook', 'queue', 'result', 'event'] as const;
 
-/** What ran, the newest first: as a grid, to see since when and how often, and as a list. */
+/** Runs, the newest first: as a grid, to see since when and how often, and as a list. */
 export function RunsPage(): VNode {
   const { query } = location.value;
   const [limit, setLimit] = useState(PAGE);
@@ -70,9 +72,11 @@ export function RunsPage(): VNode {
   );
 }
 
+/** Size of the grid: more would not fit on a small screen. */
 const COLUMNS = 16;
 const ROWS = 15;
 
+/** Rows are tasks or hooks, in the order of their last run; empty cells fill from the left. */
 function Grid({ runs }: { runs: readonly RunView[] }): VNode | null {
   const rows = new Map<string, RunView[]>();
   for (const run of runs) {
@@ -108,6 +112,7 @@ function Grid({ runs }: { runs: readonly RunView[] }): VNode | null {
   );
 }
 
+/** One run as a sign; its label has the words. */
 function Cell({ run }: { run: RunView }): VNode {
   const { tone, sign, word } = kindOf(RUN_KINDS, run.result);
   const took = run.result === 'running' ? '' : ` in ${durationText(run.durationMs)}`;

@@ -1,8 +1,10 @@
+/** The page of a replica that does not lead: who leads, and the commands that open its page. */
+
 import type { VNode } from 'preact';
 import type { StandbyResponse } from '../lib/responses.ts';
 import { visibleText } from '../lib/visible-text.ts';
 
-/** What a replica shows that waits until it leads. */
+/** The page of a replica that waits until it leads. */
 export function StandbyPage({ standby }: { standby: StandbyResponse }): VNode {
   const { replica, namespace, leader } = standby;
   if (leader === replica)
@@ -37,6 +39,7 @@ export function StandbyPage({ standby }: { standby: StandbyResponse }): VNode {
   );
 }
 
+/** A page without navigation. */
 function Gate({ title, children }: { title: string; children: preact.ComponentChildren }): VNode {
   return (
     <main class="gate" id="main">

@@ -1,3 +1,5 @@
+/** Filters whose value is in the query of the address. */
+
 import type { VNode } from 'preact';
 import { location, setFilter } from '../lib/site.ts';
 

@@ -1,3 +1,5 @@
+/** Names, titles and links of things, so that all pages show them in the same way. */
+
 import { pathTo } from '../lib/places.ts';
 import type { RunView, TaskView } from '../lib/responses.ts';
 
@@ -22,10 +24,12 @@ export function titleOf({
   return module === '' ? type : `${type} ${module}`;
 }
 
+/** The page of a run. */
 export function pathToRun({ id }: Pick<RunView, 'id'>): string {
   return pathTo(['runs', id]);
 }
 
+/** The page of a module. */
 export function pathToModule(name: string): string {
   return pathTo(['modules', name]);
 }

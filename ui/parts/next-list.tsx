@@ -1,3 +1,5 @@
+/** A list of things that happen at known times; the long form has reasons, modules and clock times. */
+
 import type { VNode } from 'preact';
 import type { NextItem } from '../lib/responses.ts';
 import { splitReason } from '../lib/time-text.ts';
@@ -5,7 +7,7 @@ import { pathToModule } from './names.ts';
 import { kindOf, NEXT_KINDS, Sign } from './sign.tsx';
 import { Clock, Link, Time } from './text.tsx';
 
-/** What happens at known times. */
+/** Things that happen at known times. */
 export function NextList({ items, isLong = false }: { items: readonly NextItem[]; isLong?: boolean }): VNode {
   return (
     <ol class="next">

@@ -1,3 +1,5 @@
+/** Shows the three states of a response: data, not yet there, error. Old data stays visible during an error. */
+
 import type { ComponentChildren, VNode } from 'preact';
 import type { Responded } from '../lib/response-reader.ts';
 import { Empty } from './text.tsx';

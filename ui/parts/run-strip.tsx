@@ -1,9 +1,12 @@
+/** The last runs of a module as a small chart. */
+
 import type { VNode } from 'preact';
 import { counted } from './names.ts';
 
 const WIDTH = 5;
 const GAP = 2;
 const HEIGHT = 18;
+/** Heights by result, so that colours are not needed to read it. */
 const SHAPES = { s: 8, f: HEIGHT, a: 4 } as const;
 const TONES = { s: 'ok', f: 'bad', a: 'off' } as const;
 

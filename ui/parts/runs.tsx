@@ -1,3 +1,5 @@
+/** The table of runs, used by several pages. */
+
 import type { VNode } from 'preact';
 import type { RunView } from '../lib/responses.ts';
 import { durationText } from '../lib/time-text.ts';
@@ -57,6 +59,7 @@ function isSameFailure(one: RunView, other: RunView): boolean {
   return one.error === other.error && one.taskId === other.taskId && one.hook === other.hook;
 }
 
+/** One run; a repeated error is replaced by a short note. */
 function RunRow({
   run,
   isModuleShown,

@@ -1,3 +1,5 @@
+/** Renders sentences of the operator: code, times, and seconds that count down. */
+
 import { computed } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
@@ -19,6 +21,7 @@ export function Sentence({ text }: { text: string }): VNode {
   );
 }
 
+/** Rendered once: it does not tick. */
 function Moment({ at }: { at: string }): VNode {
   return (
     <time dateTime={at} title={at}>
@@ -27,7 +30,7 @@ function Moment({ at }: { at: string }): VNode {
   );
 }
 
-/** The same; the seconds that it waits go on counting from the time of the response. */
+/** The same; the seconds until the next attempt count down from the time of the response. */
 export function Countdown({ text, at }: { text: string; at: string }): VNode {
   const found = useMemo(() => countdownIn(text), [text]);
   if (found === undefined) return <Sentence text={capital(text)} />;
@@ -40,11 +43,13 @@ export function Countdown({ text, at }: { text: string; at: string }): VNode {
   );
 }
 
+/** Only this text node is updated each second. */
 function TimeLeft({ endMs }: { endMs: number }): VNode {
   const left = useMemo(() => computed(() => spanText(Math.max(0, endMs - nowMs.value), Math.ceil)), [endMs]);
   return <span class="count">{left}</span>;
 }
 
+/** Sentences of the operator begin in lower case, because they follow a colon in logs. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,3 +1,5 @@
+/** Signs, colours and words for states. Each state has all three, so no information is in the colour alone. */
+
 import type { VNode } from 'preact';
 import type { ModuleStatus, NextItem, QueueResponse, RunView } from '../lib/responses.ts';
 
@@ -23,12 +25,14 @@ const PATHS = {
 
 export type SignName = keyof typeof PATHS;
 
+/** How a state is shown. */
 interface Kind {
   readonly tone: Tone;
   readonly sign: SignName;
   readonly word: string;
 }
 
+/** In the order in which lists and filters show them: problems first. */
 export const MODULE_KINDS: Readonly<Record<ModuleStatus, Kind>> = {
   failing: { tone: 'bad', sign: 'cross', word: 'failing' },
   isolated: { tone: 'bad', sign: 'stop', word: 'isolated' },
@@ -43,6 +47,7 @@ export const MODULE_KINDS: Readonly<Record<ModuleStatus, Kind>> = {
   disabled: { tone: 'off', sign: 'dash', word: 'disabled' },
 };
 
+/** Results of runs. */
 export const RUN_KINDS: Readonly<Record<RunView['result'], Kind>> = {
   success: { tone: 'ok', sign: 'check', word: 'succeeded' },
   failed: { tone: 'bad', sign: 'cross', word: 'failed' },
@@ -52,6 +57,7 @@ export const RUN_KINDS: Readonly<Record<RunView['result'], Kind>> = {
   running: { tone: 'busy', sign: 'play', word: 'running' },
 };
 
+/** States of the worker of a queue. */
 export const QUEUE_KINDS: Readonly<Record<QueueResponse['status']['type'], Kind>> = {
   running: { tone: 'busy', sign: 'play', word: 'running' },
   delayed: { tone: 'bad', sign: 'clock', word: 'waits to retry' },
@@ -61,6 +67,7 @@ export const QUEUE_KINDS: Readonly<Record<QueueResponse['status']['type'], Kind>
   stopped: { tone: 'off', sign: 'stop', word: 'stopped' },
 };
 
+/** Kinds of things that happen at a known time. */
 export const NEXT_KINDS: Readonly<Record<NextItem['kind'], Kind>> = {
   retry: { tone: 'bad', sign: 'again', word: 'retry' },
   schedule: { tone: 'off', sign: 'clock', word: 'schedule' },
@@ -72,6 +79,7 @@ export const NEXT_KINDS: Readonly<Record<NextItem['kind'], Kind>> = {
 /** A kind that a later version of the operator sends. */
 const UNKNOWN: Kind = { tone: 'off', sign: 'circle', word: '' };
 
+/** A key that this page does not know shows as its own word. */
 export function kindOf<Key extends string>(kinds: Readonly<Record<Key, Kind>>, key: Key): Kind {
   return Object.hasOwn(kinds, key) ? kinds[key] : { ...UNKNOWN, word: key };
 }

@@ -1,3 +1,5 @@
+/** Parts that show queues and tasks. */
+
 import type { VNode } from 'preact';
 import { pathTo } from '../lib/places.ts';
 import type { QueueResponse, TaskView } from '../lib/responses.ts';
@@ -5,7 +7,7 @@ import { counted, pathToModule, titleOf } from './names.ts';
 import { Badge, kindOf, QUEUE_KINDS } from './sign.tsx';
 import { Link, Time } from './text.tsx';
 
-/** What the worker of a queue does, with the time that counts. */
+/** The state of the worker of a queue, with the relevant time. */
 export function QueueState({ status }: { status: QueueResponse['status'] }): VNode {
   const kind = kindOf(QUEUE_KINDS, status.type);
   return (

@@ -1,3 +1,5 @@
+/** The small parts of every page: links, times, titles, cards, output. */
+
 import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { tickingText } from '../lib/clock.ts';
@@ -59,7 +61,7 @@ export function Title({ children, note }: { children: ComponentChildren; note?: 
   );
 }
 
-/** What is said where there is nothing, or not yet. */
+/** A note in place of data that does not exist, or is not there yet. */
 export function Empty({ children }: { children: ComponentChildren }): VNode {
   return <p class="empty">{children}</p>;
 }

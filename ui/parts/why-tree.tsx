@@ -1,3 +1,5 @@
+/** The tree of conditions of a module (`src/status/why-tree.ts`), and its first unmet condition as a headline. */
+
 import type { VNode } from 'preact';
 import { pathToRef } from '../lib/places.ts';
 import type { WhyNode } from '../lib/responses.ts';
@@ -25,12 +27,13 @@ const NAMES: Readonly<Record<string, readonly [holds: string, fails: string]>> =
   ready: ['Ready', 'Not ready'],
 };
 
+/** The name of a condition in its present state. */
 function nameOf({ id, ok }: WhyNode): string {
   const [holds, fails] = NAMES[id] ?? [id, id];
   return ok === false ? fails : holds;
 }
 
-/** What blocks the module, with the command or edit that corrects it. */
+/** The condition that blocks the module, with the command or edit that corrects it. */
 export function Blocker({ node, module }: { node: WhyNode; module: string }): VNode {
   const path = node.ref === null || node.ref === `module/${module}` ? undefined : pathToRef(node.ref);
   const [, code, text = node.text] = /^([A-Z]+(?:_[A-Z]+)+): (.*)$/s.exec(node.text) ?? [];
@@ -83,6 +86,7 @@ export function WhyTree({ root, blocker }: { root: WhyNode; blocker: WhyNode | u
   );
 }
 
+/** One condition; it can be opened if there are sources or further causes below it. */
 function Condition({ node, isOpen }: { node: WhyNode; isOpen: boolean }): VNode {
   const children = node.children.filter(({ text }) => text !== '');
   const line = (
@@ -116,6 +120,7 @@ function Condition({ node, isOpen }: { node: WhyNode; isOpen: boolean }): VNode 
   );
 }
 
+/** Met, not met or open, as a sign and as a word for screen readers. */
 function Truth({ ok }: { ok: boolean | null }): VNode {
   if (ok === null)
     return (

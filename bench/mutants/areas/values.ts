@@ -173,7 +173,7 @@ export const VALUES: readonly MutatedFile[] = [
         breaks: 'A ConfigMap with one error is used in part.',
       },
       {
-        find: 'if (parseMaintenance(dataKey, text)) maintenance.add(entry.key);',
+        find: 'if (parseMaintenance(dataKey, content)) maintenance.add(entry.key);',
         replace: '',
         breaks: 'Maintenance of modules has no effect.',
       },
@@ -234,8 +234,8 @@ export const VALUES: readonly MutatedFile[] = [
         breaks: 'A save that loses each race is repeated for ever.',
       },
       {
-        find: 'text !== undefined && text === unconfirmed',
-        replace: "text === 'never'",
+        find: 'content !== undefined && content === unconfirmed',
+        replace: "content === 'never'",
         breaks: 'A save whose response was lost is done twice.',
       },
       {
@@ -279,7 +279,7 @@ export const VALUES: readonly MutatedFile[] = [
         breaks: 'Our own write is taken for one of a person.',
       },
       {
-        find: '          this.#expect(owner, change);\n',
+        find: '          this.#adoptOwnWrite(owner, change);\n',
         replace: '',
         breaks: 'What a hook saved is reported as a change.',
       },
@@ -289,12 +289,12 @@ export const VALUES: readonly MutatedFile[] = [
         breaks: 'A save fails although it was written.',
       },
       {
-        find: 'if (!isPresent) await this.#seen(undefined, signal);',
+        find: 'if (!isPresent) await this.#handleSeen(undefined, signal);',
         replace: '',
         breaks: 'A ConfigMap that was deleted while the operator was down stays in force.',
       },
       {
-        find: 'if (now === undefined && this.#isPresent && this.#grace.graceMs > 0) return this.#suspect(signal);',
+        find: 'if (now === undefined && this.#isPresent && this.#grace.graceMs > 0) return this.#startGrace(signal);',
         replace: '',
         breaks: 'A ConfigMap that is replaced is taken for deleted.',
       },

@@ -105,7 +105,7 @@ export const WEBHOOKS: readonly MutatedFile[] = [
         breaks: 'Entries of other servers are removed.',
       },
       {
-        find: 'if (isHopeless(error)) throw error;',
+        find: 'if (isInvalidRequest(error)) throw error;',
         replace: '',
         breaks: 'An invalid registration is tried again.',
       },
@@ -130,7 +130,7 @@ export const WEBHOOKS: readonly MutatedFile[] = [
     file: 'src/webhooks/admission/webhook-entries.ts',
     mutants: [
       {
-        find: '...(rules.some(reachesOwnState) ? [sparing(ownState)] : []),',
+        find: '...(rules.some(reachesOwnState) ? [exceptOwnState(ownState)] : []),',
         replace: '',
         breaks: 'A hook that fails locks the operator out of its own state.',
       },

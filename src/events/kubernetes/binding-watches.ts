@@ -1,3 +1,10 @@
+/**
+ * Opens and closes the watches of one binding. Without a namespace selector there is one watch for each name; with
+ * `matchNames` one for each namespace and name; with a label selector the namespaces themselves are watched, and their
+ * watches come and go. A failure at the start is thrown. Later failures are retried per namespace and show in the health
+ * of the binding.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { type ApiResource, isOlderVersion, type KubeObject } from '@addon-operator/kube-client/kube-object';
@@ -72,6 +79,7 @@ export class BindingWatches {
   /** Fills the store; throws what the first failing list or filter threw. */
   async start(): Promise<void> {
     const { spec, resource } = this.#options;
+    // A namespace selector has no meaning for cluster-scoped kinds.
     if (!resource.isNamespaced) {
       await this.#watchObjects(undefined, this.#signal);
     } else if (spec.namespace?.labelSelector !== undefined) {
@@ -86,6 +94,7 @@ export class BindingWatches {
   async #watchLabelledNamespaces(): Promise<void> {
     const initial = Promise.withResolvers<unknown>();
     const sink = new NamespaceSink({
+      // Not awaited in the sink: it would block the reflector of the namespaces until all objects are listed.
       onInitial: (names) => {
         Promise.all(names.map((name) => this.#openInitial(name))).then(initial.resolve, initial.reject);
       },
@@ -97,6 +106,7 @@ export class BindingWatches {
     await Promise.all([subscribed, initial.promise]);
   }
 
+  /** The selector of namespaces, optionally for one of them. */
   #namespaceSelection(name?: string): Selection {
     const labelSelector = labelSelectorQuery(this.#options.spec.namespace?.labelSelector);
     const fieldSelector = fieldSelectorQuery([], name);
@@ -128,6 +138,7 @@ export class BindingWatches {
     }
   }
 
+  /** Registers a namespace; its signal ends its watches alone. */
   #track(namespace: string): AbortSignal {
     const controller = new AbortController();
     this.#namespaces.set(namespace, controller);
@@ -173,6 +184,7 @@ export class BindingWatches {
     this.#checks.delete(namespace);
   }
 
+  /** Ends the watches of a namespace and emits Deleted for its objects. */
   #close(namespace: string): void {
     const { store, operations, emit } = this.#options;
     this.#endCheck(namespace);
@@ -204,6 +216,7 @@ export class BindingWatches {
     );
   }
 
+  /** One selection for each object name, since a field selector can name only one. */
   #selections(namespace: string | undefined): readonly Selection[] {
     const { spec, resource } = this.#options;
     const names = new Set(spec.nameSelector);
@@ -223,6 +236,7 @@ export class BindingWatches {
     return new SelectionSink({ ...this.#options, isAnnounced }, health, signal);
   }
 
+  /** Each watch reports its own health; the monitor shows the worst. */
   #trackHealth(signal: AbortSignal): WatchHealth {
     const health = new WatchHealth(this.#options.clock);
     this.#health.add(health);
@@ -249,7 +263,7 @@ async function hasObjects(
     },
     commit: () => {
       resolve(isFound);
-      // Before the reflector goes on to watch.
+      // Before the reflector begins to watch.
       listed.abort();
     },
     apply: async () => undefined,

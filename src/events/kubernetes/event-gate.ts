@@ -1,3 +1,9 @@
+/**
+ * Holds events of one binding while its hook has not yet seen the snapshot. `monitor.ts` shuts it before a Synchronization
+ * and opens it after. It has three states: shut (events are held, or ignored if the snapshot is still to be read), open
+ * (events pass), closed for ever. Held events count towards the backlog, which drops superseded ones if memory gets tight.
+ */
+
 import type { KubernetesEvent } from '../../hook-config/kubernetes-binding.ts';
 import type { EventBacklog, EventHolder } from '../../hooks/event-backlog.ts';
 

@@ -1,3 +1,10 @@
+/**
+ * The monitor of one `kubernetes` binding: an informer with filter and snapshot. The flow is reflector →
+ * `binding-watches.ts` (which namespaces and names) → `selection-sink.ts` (filter, store, what changed) → here (is the
+ * event wanted) → `event-gate.ts` (hold until the Synchronization is over) → `onEvent`, which queues hook runs
+ * (`hook-runs/hook-parts.ts`). A start that fails stops the monitor for good; the caller creates a new one.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
@@ -49,7 +56,7 @@ export interface Monitor {
   stop(): Promise<void>;
 }
 
-/** What is wrong with the snapshot of a binding, and how old the last news of it is. */
+/** The problems of the snapshot of a binding, and when the API server last confirmed it. */
 export interface BindingHealth {
   /** When the API server last confirmed the state, in milliseconds on the steady clock; undefined before the first list. */
   readonly lastActivityMs: number | undefined;
@@ -65,7 +72,7 @@ export const UNKNOWN_HEALTH: BindingHealth = {
   filterFailures: [],
 };
 
-/** What a monitor needs of the jq room. */
+/** The jq compiler, as a monitor uses it. */
 export interface JqCompiler {
   compile(program: string, signal: AbortSignal): Promise<JqProgram>;
 }
@@ -92,7 +99,7 @@ export interface MonitorDeps {
   readonly onEvent: (event: KubernetesEvent) => void;
   /** Whether the snapshot is read before the monitor is unlocked; default: no, and all events are held until then. */
   readonly isReadFirst?: boolean;
-  /** What of an event its hook will be given, where that is less than all. */
+  /** Drops the parts of an event that its hook does not receive. */
   readonly reduce?: (event: KubernetesEvent) => KubernetesEvent;
   readonly backlog?: EventGateOptions['backlog'];
   readonly owner?: EventGateOptions['owner'];
@@ -129,19 +136,20 @@ class BindingMonitor implements Monitor {
 
   async start(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const giveUp = (): void => this.#stopped.abort(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
+    const abortStart = (): void => this.#stopped.abort(signal.reason);
+    signal.addEventListener('abort', abortStart, { once: true });
     try {
       await this.#start(this.#stopped.signal);
     } catch (error) {
       this.#stopped.abort(error);
       throw error;
     } finally {
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', abortStart);
     }
   }
 
   snapshot(): readonly SnapshotItem[] {
+    // The snapshot contains what these events would report.
     this.#gate.drop();
     this.#operations.startExecution();
     return this.peek();
@@ -194,6 +202,7 @@ class BindingMonitor implements Monitor {
         unfiltered: this.#unfiltered,
         filter: createObjectFilter(this.#spec, program && this.#timed(program)),
         emit: (event) => {
+          // An event that the binding does not want still changes the snapshot.
           if (this.#spec.executeOnEvents.includes(event.watchEvent))
             this.#gate.pass(this.#deps.reduce?.(event) ?? event);
           this.#countObjects();

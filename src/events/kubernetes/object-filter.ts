@@ -1,3 +1,5 @@
+/** Applies the jqFilter of a binding to an object. One failure of the jq process is retried at once. */
+
 import { hasCode, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { filterResult } from '@addon-operator/jq/engines/jq-engine';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
@@ -8,7 +10,7 @@ export interface JqProgram {
   apply(input: unknown, signal: AbortSignal): Promise<readonly unknown[]>;
 }
 
-/** Makes of an object what a hook sees of it. */
+/** Converts an object into the item that a hook sees. */
 export type ObjectFilter = (object: KubeObject, signal: AbortSignal) => Promise<SnapshotItem>;
 
 /**

@@ -1,8 +1,14 @@
+/**
+ * The snapshot of one binding: objects by key as the hook sees them, sorted on demand. `selection-sink.ts` writes it,
+ * `monitor.ts` reads it. It keeps the filter result, and the object itself only if the binding wants full objects, so
+ * that large clusters fit into memory.
+ */
+
 import { canonicalJson } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
 import type { KubernetesBindingSpec, SnapshotItem } from '../../hook-config/kubernetes-binding.ts';
 
-/** What a binding keeps of one object. */
+/** The state of one object that a binding keeps. */
 export interface StoredObject {
   readonly namespace: string;
   readonly name: string;
@@ -32,6 +38,7 @@ export function resourceVersionOf({ version }: StoredObject): string {
  * at all changed.
  */
 export function isSameState(before: StoredObject, after: StoredObject): boolean {
+  // Without a filter the resource version decides: it changes with every write that changes something.
   if (!('filterResult' in before.item)) return before.version === after.version;
   return canonicalJson(before.item.filterResult) === canonicalJson(after.item.filterResult);
 }
@@ -64,6 +71,7 @@ export class ObjectStore {
     this.#sorted = undefined;
   }
 
+  /** Objects of one namespace, unsorted. Linear: it is called when a namespace leaves the selection. */
   ofNamespace(namespace: string): readonly StoredObject[] {
     return [...this.#objects.values()].filter((stored) => stored.namespace === namespace);
   }
@@ -95,6 +103,7 @@ function byPath(kind: string): (a: StoredObject, b: StoredObject) => number {
   return (a, b) => compareText(path(a), path(b));
 }
 
+/** By UTF-16 code units, independent of the locale. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -10,7 +10,7 @@ import type { OperationCounter } from './snapshot-operations.ts';
 import type { FilterFailure, UnfilteredObject, UnfilteredObjects } from './unfiltered-objects.ts';
 import type { WatchHealth } from './watch-health.ts';
 
-/** Objects given to the filter in one turn of the event loop. */
+/** Objects given to the filter in one turn of the event loop: timers and requests run between the turns of a large list. */
 const OBJECTS_A_TURN = 100;
 /** Failures of one list that are logged each with its object. */
 const MAX_LOGGED = 10;
@@ -85,10 +85,12 @@ export class SelectionSink implements ReflectorSink {
     }
   }
 
+  /** The list has failed on a later page, so the staged part is dropped. */
   discard(): void {
     this.#staged = [];
   }
 
+  /** The list is complete: the staged objects become the snapshot. */
   commit(): void {
     const { store, operations, emit, isAnnounced } = this.#options;
     const staged = this.#staged;
@@ -123,6 +125,7 @@ export class SelectionSink implements ReflectorSink {
     onHandled?.(clock.steadyMs() - startedMs);
   }
 
+  /** After a relist all states are current, so failed objects are tried at once. */
   relisted(): void {
     this.#options.unfiltered.retryAll();
   }
@@ -141,6 +144,7 @@ export class SelectionSink implements ReflectorSink {
     const before = store.get(key);
     // An object that could never be filtered is unknown to the hook.
     if (this.#signal.aborted || before === undefined) return;
+    // The previous state of the filter result is reported, with the last full object if the binding keeps objects.
     store.delete(key);
     operations.note('deleted');
     const isFull = 'object' in before.item && object !== undefined;
@@ -156,6 +160,7 @@ export class SelectionSink implements ReflectorSink {
     }
   }
 
+  /** Stores the new state, and emits an event if the hook would see a difference. */
   #adopt(key: string, after: StoredObject): void {
     const { store, operations, emit } = this.#options;
     const before = store.get(key);
@@ -169,6 +174,7 @@ export class SelectionSink implements ReflectorSink {
     this.#logFailure(object, error, this.#markDirty(object, error, previous));
   }
 
+  /** Registers the object for a retry, which may come from this sink only while it is alive. */
   #markDirty({ key, object }: KeyedObject, error: unknown, previous?: FilterFailure): FilterFailure {
     const retry = (entry: UnfilteredObject, isCurrent: () => boolean): Promise<void> =>
       this.#retry(entry, isCurrent);

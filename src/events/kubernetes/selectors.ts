@@ -1,3 +1,5 @@
+/** Converts the selectors of a binding into query parameters of list and watch requests. */
+
 import type {
   FieldRequirement,
   LabelRequirement,

@@ -1,4 +1,4 @@
-/** What happened to the snapshot of a binding. */
+/** Numbers of changes to the snapshot of a binding. */
 interface OperationCounts {
   /** Objects in the snapshot now. */
   readonly count: number;

@@ -1,3 +1,8 @@
+/**
+ * Retries of objects on which the jqFilter of a binding failed. `selection-sink.ts` adds and takes entries; a newer state
+ * of the object cancels the retry of the older one. A relist makes all retries due, since it delivers current states.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
@@ -39,7 +44,7 @@ const JITTER = 0.2;
 
 /**
  * Pause before a filter is applied again to the same state of an object: 1 s after the first failure, doubled by each
- * further one up to 5 min, less up to a fifth of jitter. Most failures are for ever, so the pauses grow long.
+ * further one up to 5 min, less up to a fifth of jitter. Most failures are permanent, so the pauses grow long.
  */
 export function filterRetryDelayMs(attempts: number, random: () => number): number {
   const fullMs = Math.min(MAX_DELAY_MS, INITIAL_DELAY_MS * 2 ** (attempts - 1));

@@ -1,3 +1,5 @@
+/** Records when each watch of a binding last received something, for `explain` and the status of the operator. */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import { hasStatus } from '@addon-operator/kube-client/kube-client';
@@ -17,7 +19,7 @@ export interface WatchReport {
   readonly failure: WatchFailure | undefined;
 }
 
-/** What is known of the connection of one watch. */
+/** The state of the connection of one watch. */
 export class WatchHealth {
   readonly #clock: SteadyClock;
   #lastActivityMs: number | undefined;

@@ -1,3 +1,8 @@
+/**
+ * Protection against server-side request forgery: which hosts and addresses HTTP hooks may connect to. Local addresses,
+ * link-local ones (cloud metadata) and the API server are refused unless they are listed.
+ */
+
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 

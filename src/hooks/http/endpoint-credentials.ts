@@ -1,3 +1,5 @@
+/** Reads token, certificate and authorities of an HTTP hook from Secrets and files, for each run. */
+
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
@@ -14,7 +16,7 @@ export interface SecretTexts {
   lookup(reference: SecretReference): SecretText;
 }
 
-/** What one request needs to be let in, and to trust the server. */
+/** Credentials of one request, and the authorities that it trusts. */
 export interface EndpointCredentials {
   /** Of the Authorization header. */
   readonly authorization: string | undefined;

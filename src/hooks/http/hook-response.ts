@@ -1,3 +1,5 @@
+/** Interprets the response of an HTTP hook: a refusal with its reason, or the outputs in the form of files. */
+
 import { isUtf8 } from 'node:buffer';
 import { isObject, parseJsonVerbatim, parseSecretJson, stringifyJson } from '@addon-operator/json';
 import { didYouMean } from '@addon-operator/json/similar-word';
@@ -21,7 +23,7 @@ const LISTS = ['configValuesPatch', 'valuesPatch', 'metrics', 'kubernetesPatch']
 const OBJECTS = ['admissionResponse', 'conversionResponse'] as const;
 const FIELDS: readonly string[] = [...LISTS, ...OBJECTS];
 
-/** What a hook wrote that wrote nothing. */
+/** The outputs of a hook that wrote nothing. */
 export const NO_OUTPUTS: HookOutputContents = {
   configValuesPatch: '',
   valuesPatch: '',

@@ -1,3 +1,8 @@
+/**
+ * Parses `.http.yaml` files: the address, timeout and credentials of the server, and the rest as the configuration of a
+ * hook, which `hook-config/` validates.
+ */
+
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '@addon-operator/base/errors';
 import type { ValidateFunction } from 'ajv';
@@ -33,7 +38,7 @@ export interface HttpEndpoint {
 
 interface ParsedHttpHook {
   readonly endpoint: HttpEndpoint;
-  /** What is left of the file: the configuration of a hook, version v1, as JSON. */
+  /** The rest of the file: the configuration of a hook, version v1, as JSON. */
   readonly config: string;
 }
 
@@ -48,6 +53,7 @@ interface RawEndpoint {
   readonly auth?: { readonly bearerToken: { readonly secretKeyRef: RawReference } };
 }
 
+/** A `secretKeyRef` as it is written. */
 interface RawReference {
   readonly name: string;
   readonly key: string;
@@ -130,6 +136,7 @@ export function shownUrl({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
 
+/** Problems that the schema cannot detect. */
 function endpointProblems({ address, timeout, tls }: RawEndpoint, settings: unknown): string[] {
   const url = URL.parse(address);
   return [
@@ -141,6 +148,7 @@ function endpointProblems({ address, timeout, tls }: RawEndpoint, settings: unkn
   ];
 }
 
+/** Credentials in a URL would appear in logs, so they are refused. */
 function addressProblems(url: URL | null): string[] {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     return ['address must be a URL that begins with http:// or https://'];
@@ -154,6 +162,7 @@ function addressProblems(url: URL | null): string[] {
   ];
 }
 
+/** `timeout` and `settings.timeout` exclude each other. */
 function timeoutProblems(timeout: string | undefined, settings: unknown): string[] {
   if (timeout === undefined) return [];
   const isTwice = typeof settings === 'object' && settings !== null && 'timeout' in settings;
@@ -197,7 +206,7 @@ function oneOf(description: string, properties: Readonly<Record<string, ConfigSc
   return { ...object(description, properties), minProperties: 1, maxProperties: 1 };
 }
 
-/** What an HTTP hook has besides the configuration of every hook. */
+/** Properties of an HTTP hook in addition to the configuration of every hook. */
 const ENDPOINT_PROPERTIES: Readonly<Record<string, ConfigSchema>> = {
   address: text('URL the contexts are sent to by POST, http or https.'),
   timeout: text('Time limit of one run, such as 10s; in place of settings.timeout.'),

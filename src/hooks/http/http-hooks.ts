@@ -1,3 +1,9 @@
+/**
+ * Runs hooks that are HTTP servers. A run is one POST with contexts and values as JSON; the response contains what an
+ * executable would have written to its files. Credentials come from Secrets and are read for each run. Hosts are checked
+ * against an allow-list (`allowed-hosts.ts`), because the address may come from an object in the cluster.
+ */
+
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '@addon-operator/base/clock';
@@ -17,7 +23,7 @@ import { type HookResponse, outputsOf, responseFailure } from './hook-response.t
 import { type HttpEndpoint, HttpHookParser, secretsOf, shownUrl } from './http-endpoint.ts';
 import { MAX_REQUEST_BYTES, postToHook } from './post-hook.ts';
 
-/** Room in a request besides contexts and values. */
+/** Room for the parts of a request other than contexts and values. */
 const REQUEST_HEAD_BYTES = 4_096;
 /** Default limit of a run: a server that never responds must not block a queue for ever. */
 const DEFAULT_TIMEOUT_MS = 30_000;

@@ -1,3 +1,5 @@
+/** Sends one POST to the server of a hook, with limits of size and time, and without redirects, proxies or reuse. */
+
 import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { SteadyClock } from '@addon-operator/base/clock';
@@ -23,6 +25,7 @@ export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 /** Maximum size of a response in bytes; a larger one fails the run. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+/** A host that does not respond is given up long before the limit of the run. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**

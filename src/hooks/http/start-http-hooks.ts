@@ -1,3 +1,5 @@
+/** Creates the HTTP hooks of the operator with a watcher for their Secrets. */
+
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
@@ -19,7 +21,7 @@ export interface HttpHooksStart
   /** Learns the content of Secrets that hooks use. */
   readonly redactor: Pick<Redactor, 'add' | 'release'>;
   readonly stop: AbortSignal;
-  /** What has to be ended is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 

@@ -1,3 +1,5 @@
+/** Creates the pools of threads that in-process hooks and extensions share. */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { WorkerPools } from '@addon-operator/script-threads/worker-pools';

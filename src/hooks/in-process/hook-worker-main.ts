@@ -1,3 +1,8 @@
+/**
+ * The program inside the threads of in-process hooks: loads the script, calls its handler with contexts and values, and
+ * returns what it recorded, in the form of output files.
+ */
+
 import type { Strings, WorkEnd } from '@addon-operator/script-threads/host-protocol';
 import { runProgram } from '@addon-operator/script-threads/worker-thread';
 import {
@@ -60,16 +65,19 @@ function inputsOf({
   return { bindingContext, values, configValues, ...(traceparent !== undefined && { traceparent }) };
 }
 
+/** @throws Error for a default export that is no hook */
 function definitionOf(exported: unknown): Definition {
   if (isHookDefinition(exported)) return exported as unknown as Definition;
   const found = exported === undefined ? 'it has none' : `this one is of type ${typeof exported}`;
   throw new Error(`the default export must be what defineHook(...) returns, ${found}`);
 }
 
+/** Scripts may leave out the version; there is only one for them. */
 function withVersion(config: unknown): unknown {
   return typeof config === 'object' && !Array.isArray(config) ? { configVersion: 'v1', ...config } : config;
 }
 
+/** @throws RangeError for an output beyond the limit */
 function checked(outputs: HookOutputContents): HookOutputContents {
   for (const [name, text] of Object.entries(outputs)) {
     if (text.length > MAX_OUTPUT_CHARACTERS)

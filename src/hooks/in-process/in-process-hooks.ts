@@ -1,3 +1,8 @@
+/**
+ * Runs hooks that are JavaScript or TypeScript files, in worker threads of a separate process (`packages/script-threads`).
+ * A crash or an endless loop of a script cannot stop the operator: the thread is terminated, and the run fails.
+ */
+
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { RunFacts, Strings } from '@addon-operator/script-threads/host-protocol';
@@ -17,7 +22,7 @@ export interface InProcessHooksOptions {
   readonly pools: WorkerPools;
   /** Limit for hooks that set none of their own, in milliseconds; undefined = none. */
   readonly timeoutMs: number | undefined;
-  /** What a hook prints beyond this many bytes is not logged; undefined = no limit. */
+  /** Output beyond this many bytes is not logged; undefined = no limit. */
   readonly maxOutputBytes: number | undefined;
   /** Called before a file is loaded or run; what it throws keeps that from being done. */
   readonly check: (isAwaited?: boolean) => void;

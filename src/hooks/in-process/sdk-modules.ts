@@ -1,4 +1,4 @@
-/** What files of hooks and extensions import wherever they lie, and where it is. */
+/** Module names that hooks and extensions may import from any directory, with their locations. */
 export const SDK_MODULES: Readonly<Record<string, string>> = {
   'addon-operator/sdk': import.meta.resolve('@addon-operator/sdk'),
   'addon-operator/sdk/testing': import.meta.resolve('@addon-operator/sdk/testing'),

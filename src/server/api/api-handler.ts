@@ -1,3 +1,10 @@
+/**
+ * The read requests of the API. A route names its query parameters and reads its data from the view of the daemon;
+ * `apiResponse` does the rest: match the path, check method and query, serialize. Responses are bounded (first tasks, last
+ * runs, shortened errors), because an operator in trouble has thousands of tasks with long errors. The shapes are
+ * specified in `schemas.ts`.
+ */
+
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
@@ -17,6 +24,7 @@ import { MODULE_ROUTES } from './module-routes.ts';
 
 export const API_PREFIX = '/api/v1';
 
+/** Bounds of lists in responses; the number of omitted items is in a field `more…`. */
 const MAX_TASKS = 200;
 const TASKS_OF_NOW = 5;
 const NEXT_OF_NOW = 5;
@@ -25,11 +33,13 @@ const QUEUES_OF_NOW = 20;
 const PROBLEMS_OF_NOW = 20;
 /** Characters of an error in a list. */
 const MAX_ERROR = 300;
+/** Limits of query parameters. */
 const DEFAULT_RUNS = 50;
 const MAX_RUNS = 500;
 const DEFAULT_HOURS = 24;
 const MAX_HOURS = 24 * 366;
 const HOUR_MS = 3_600_000;
+/** The values that the parameter `result` accepts. */
 const RESULTS: readonly RunView['result'][] = [
   'success',
   'failed',
@@ -65,6 +75,7 @@ const ROUTES: readonly ApiRoute[] = [
     path: '/runs/{name}',
     query: [],
     read: ({ view }, { name }) => {
+      // Up to 15 digits are exact as a number.
       const details = /^\d{1,15}$/.test(name) ? view.journal.details(Number(name)) : undefined;
       if (details === undefined)
         throw new RequestRefusal(404, 'REQUEST_INVALID', `there is no run ${name}: it may be too old`);
@@ -75,6 +86,7 @@ const ROUTES: readonly ApiRoute[] = [
     path: '/events/{name}',
     query: [],
     read: ({ view }, { name }) => {
+      // A user may have copied the id of a run or of a trace instead of the id of the event.
       const other = view.journal.eventOf(name);
       const runs = view.journal.event(name) ?? (other === undefined ? undefined : view.journal.event(other));
       if (runs === undefined)
@@ -101,6 +113,7 @@ const ROUTES: readonly ApiRoute[] = [
 /** The paths that are served here, below the prefix. */
 export const READ_PATHS: readonly string[] = ROUTES.map(({ path }) => path);
 
+/** Patterns are compiled once; `{name}` matches one segment. */
 const COMPILED = ROUTES.map((route) => ({
   route,
   pattern: new RegExp(`^${API_PREFIX}${route.path.replace('{name}', '(?<name>[^/]+)')}$`),
@@ -120,6 +133,7 @@ export async function apiResponse(
     const name = found.pattern.exec(path)?.groups?.['name'] ?? '';
     return jsonResponse(200, await found.route.read(parts, { name, query, signal }));
   } catch (error) {
+    // A refusal is a mistake of the client; anything else is ours, and has a code where it is known.
     if (error instanceof RequestRefusal) return apiError(error.status, error.code, error.message);
     return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
   }
@@ -139,6 +153,7 @@ export function checkQuery(query: URLSearchParams, known: readonly string[]): vo
   }
 }
 
+/** @throws Refusal for a result that no run has */
 function resultOf(word: string): RunView['result'] {
   const result = RESULTS.find((known) => known === word);
   if (result === undefined)
@@ -158,7 +173,7 @@ export function queuesData(view: DaemonView, maxTasks = MAX_TASKS): readonly Que
 /** A queue as lists have it: its first tasks, with shortened errors. */
 type QueueRow = TaskQueueView & { readonly more: number };
 
-/** What happens within so many milliseconds, with shortened texts. */
+/** Things that happen within so many milliseconds, with shortened sentences. */
 export function nextData(view: DaemonView, withinMs: number, limit?: number): readonly NextItem[] {
   return view.next(withinMs, limit).map((item) => ({ ...item, text: startOf(item.text, MAX_ERROR) }));
 }
@@ -180,6 +195,7 @@ export function headlineData(status: Pick<OperatorStatus, 'level' | 'text' | 'pr
   };
 }
 
+/** The first screen of the page, in one request. */
 function nowData({ view, identity }: ApiParts): object {
   const status = view.status();
   const { modules, tasks } = status;

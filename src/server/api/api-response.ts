@@ -1,3 +1,5 @@
+/** The two forms of a response of the API: data, and an error with its code. */
+
 import type { ErrorCode } from '@addon-operator/base/errors';
 import type { RouteResponse } from '@addon-operator/http-server/response';
 

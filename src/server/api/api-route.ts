@@ -1,3 +1,8 @@
+/**
+ * The types that all routes of the API share: where data comes from, how a route is declared, and how it refuses a
+ * request.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { ErrorCode } from '@addon-operator/base/errors';
 import type { LogTail } from '@addon-operator/logging/log-tail';
@@ -19,7 +24,7 @@ export interface OperatorIdentity {
   readonly usage: () => ProcessUsage;
 }
 
-/** What the process of the operator has used since its start. */
+/** Resource usage of the operator's process since its start. */
 export interface ProcessUsage {
   readonly startedAt: string;
   readonly uptimeMs: number;
@@ -30,7 +35,7 @@ export interface ProcessUsage {
   readonly eventLoopDelay: { readonly meanMs: number; readonly p99Ms: number };
 }
 
-/** What responses are read from. */
+/** The sources of responses. */
 export interface ApiParts {
   readonly view: DaemonView;
   readonly identity: OperatorIdentity;
@@ -64,7 +69,8 @@ export interface ApiRoute {
   ) => object | Promise<object>;
 }
 
-/** A query parameter that is a whole number from 1. @throws RequestRefusal */
+// Strict: `Number` alone would accept an empty string, signs and exponents.
+/** A query parameter that is a whole number from 1. @throws Refusal */
 export function numberOf(query: URLSearchParams, name: string, most: number): number {
   const text = query.get(name) ?? '';
   const number = Number(text);

@@ -1,3 +1,9 @@
+/**
+ * The entry of the HTTP API below `/api/v1`: reads go to `api-handler.ts`, `/stream` to the hub, actions to
+ * `module-action.ts`. One instance serves the debug socket and the page of a process. It never rejects: every failure is
+ * a response `{"error": {"code", "message"}}`, and secrets are masked in all of them.
+ */
+
 import { type RouteResponse, redactedResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
 import type { Redactor } from '@addon-operator/masking/redactor';

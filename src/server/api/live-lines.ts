@@ -1,13 +1,18 @@
+/**
+ * Buffers log lines and the output of hooks for the stream hub between two ticks. Both buffers are bounded and count what
+ * they drop, since a hook can print faster than a browser reads. Without a follower nothing is collected.
+ */
+
 import type { LogLine, LogTail } from '@addon-operator/logging/log-tail';
 import type { DaemonView } from '../../status/daemon-view.ts';
 
-/** What was logged and printed since the last look. */
+/** Lines that were logged and printed since the last look. */
 export interface TakenLines {
   readonly log: { readonly lines: readonly LogLine[]; readonly dropped: number };
   readonly outputs: readonly OutputPart[];
 }
 
-/** What the hook of a run has printed since the last look. */
+/** Output of the hook of a run since the last look. */
 export interface OutputPart {
   readonly runId: string;
   readonly text: string;
@@ -15,6 +20,7 @@ export interface OutputPart {
   readonly cut: number;
 }
 
+/** Per tick of the hub. */
 const MAX_LOG_LINES = 100;
 const MAX_OUTPUT = 16 * 1024;
 const MAX_RUNS = 50;
@@ -73,6 +79,7 @@ export class LiveLines {
 
   #addOutput(runId: string, line: string): void {
     const known = this.#outputs.get(runId);
+    // The page shows the whole output from the journal when a run is opened.
     if (known === undefined && this.#outputs.size >= MAX_RUNS) return;
     const part = known ?? { text: '', cut: 0 };
     this.#outputs.set(runId, part);

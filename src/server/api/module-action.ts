@@ -1,3 +1,9 @@
+/**
+ * Actions on a module that the page requests: reconcile, abort, pause, resume. They have the same effects as the commands
+ * of the debug socket, whose functions are called here. An action that was accepted returns 202, and is logged and
+ * recorded as an Event with the channel through which it came.
+ */
+
 import { errorText } from '@addon-operator/base/error-text';
 import { codeOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -12,13 +18,13 @@ import { apiError, jsonResponse } from './api-response.ts';
 
 export const MODULE_ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
 
-/** What a user has done with a module. */
+/** An action on a module that a user requested. */
 export interface ModuleAction {
   readonly module: string;
   readonly action: (typeof MODULE_ACTIONS)[number];
   /** Empty if none was given. */
   readonly reason: string;
-  /** What a user has requested it with, such as `page`. */
+  /** The channel of the request, such as `page`. */
   readonly by: string;
 }
 
@@ -51,6 +57,7 @@ export function recordAction(
 }
 
 const FIELDS = ['action', 'reason', 'for'] as const;
+/** A reason becomes part of an Event and of the log. */
 const MAX_REASON_CHARACTERS = 1_000;
 
 /**
@@ -71,16 +78,18 @@ export async function moduleActionResponse(
   if (fields.has('for') && action !== 'pause')
     return apiError(400, 'REQUEST_INVALID', '"for" is the duration of a pause');
   try {
-    const { status, code, body: text } = await carriedOut(parts, module, action, fields, signal);
-    if (status >= 400) return apiError(status, code ?? 'REQUEST_REFUSED', text.trim());
+    // The commands respond with text for a terminal; here it becomes a field of JSON.
+    const { status, code, body: content } = await runAction(parts, module, action, fields, signal);
+    if (status >= 400) return apiError(status, code ?? 'REQUEST_REFUSED', content.trim());
     parts.onAction?.({ module, action, reason: fields.get('reason') ?? '', by });
-    return jsonResponse(202, { operation: { module, action, by, message: text.trim() } });
+    return jsonResponse(202, { operation: { module, action, by, message: content.trim() } });
   } catch (error) {
     return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
   }
 }
 
-async function carriedOut(
+/** Calls the command for an action. A pause may also be ended for a module without a directory. */
+async function runAction(
   { view, pauses, requestOperation }: ModuleActionParts,
   module: string,
   action: ModuleAction['action'],

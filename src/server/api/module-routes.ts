@@ -1,8 +1,14 @@
+/**
+ * Read requests of the API about one module: explanation, values, patches, snapshots, hooks, drift, history, diff; and the
+ * graph of all modules. The name `global` stands for the values and hooks that belong to no module.
+ */
+
 import type { DaemonView, GraphModule, ModuleView, SectionView } from '../../status/daemon-view.ts';
 import { type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
 
 /** In place of the name of a module: the values and hooks that belong to none. */
 const GLOBAL = 'global';
+/** Above every revision that helm gives; keeps the number exact. */
 const MAX_REVISION = 1_000_000_000;
 
 /** Questions about one module, and about how modules depend on each other. */
@@ -30,6 +36,7 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
     query: ['from', 'to'],
     read: async ({ view }, { name, query, signal }) => {
       const module = moduleOf(view, name);
+      // The history alone is cheap; a comparison reads two releases.
       const diff = query.size === 0 ? null : await revisionDiff(module, query, signal);
       return { module: name, revisions: await module.history(signal), diff };
     },
@@ -62,6 +69,7 @@ function isNote(line: string): boolean {
   return line.startsWith(NOTE);
 }
 
+/** Compares two revisions. @throws Refusal when one of them does not exist */
 async function revisionDiff(
   module: ModuleView,
   query: URLSearchParams,
@@ -95,6 +103,7 @@ function section(
   };
 }
 
+/** A route about the hooks of one module, or of `global`. */
 function ofHooks(word: string, read: (section: SectionView) => readonly object[]): ApiRoute {
   return {
     path: `/modules/{name}/${word}`,
@@ -106,6 +115,7 @@ function ofHooks(word: string, read: (section: SectionView) => readonly object[]
   };
 }
 
+/** @throws Refusal for an unknown name */
 function moduleOf(view: DaemonView, name: string): ModuleView {
   const module = view.module(name);
   if (module === undefined) throw unknownModule(name);
@@ -116,6 +126,7 @@ function unknownModule(name: string): RequestRefusal {
   return new RequestRefusal(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
 }
 
+/** Nodes and edges; an edge may lead to a module that does not exist. */
 function graphData(modules: readonly GraphModule[]): object {
   return {
     nodes: modules.map(({ name, order, status }) => ({ name, order, status })),

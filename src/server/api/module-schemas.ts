@@ -1,3 +1,8 @@
+/**
+ * Schemas of the responses about one module. `schemas.ts` joins them with the others. Descriptions are for authors of
+ * clients, so they name units and say when a field is null.
+ */
+
 import { RUN } from './run-schemas.ts';
 import {
   count,
@@ -8,43 +13,48 @@ import {
   oneOf,
   orNull,
   type ResponseSchema,
-  text,
-  textOrNull,
+  string,
+  stringOrNull,
   time,
   timeOrNull,
 } from './schema-parts.ts';
 
-/** Of an explanation only what all modules have: `explain module` shows the rest. */
+/**
+ * `/modules/{name}`. Only the fields that every module has are specified; the response has all fields of
+ * `status/module-explanation.ts`.
+ */
 const EXPLANATION: ResponseSchema = {
   type: 'object',
   properties: {
-    module: text('Name of the module.'),
-    status: text('Its state in one word.'),
+    module: string('Name of the module.'),
+    status: string('Its state in one word.'),
     isEnabled: flag('Whether it is enabled.'),
-    reason: text('Why.'),
-    waitsFor: list(text('A sentence.'), 'What it waits for, the nearest first.'),
+    reason: string('Why.'),
+    waitsFor: list(string('A sentence.'), 'What it waits for, the nearest first.'),
   },
   required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
 };
 
+/** For content that modules define. */
 const ANY: ResponseSchema = { description: 'Any JSON value.' };
-const MODULE_NAME = text('Name of the module, or `global`.');
+const MODULE_NAME = string('Name of the module, or `global`.');
 const LAYER = oneOf(
   ['hook', 'config-map', 'files', 'default'],
   'Where it comes from: a patch of a hook, the ConfigMap, values files, or a default of the schema.',
 );
 
+/** `/modules/{name}/values` */
 const VALUES = object({
   module: MODULE_NAME,
   sections: list(
     object({
-      name: text('Key of the section in values.'),
+      name: string('Key of the section in values.'),
       values: list(
         object({
-          pointer: text('JSON pointer below the section.'),
+          pointer: string('JSON pointer below the section.'),
           value: ANY,
           layer: LAYER,
-          hook: text('Hook that set it; empty for other layers.'),
+          hook: string('Hook that set it; empty for other layers.'),
           below: list(
             object({ layer: LAYER, value: ANY }),
             'What weaker layers have in its place, the strongest first.',
@@ -57,16 +67,17 @@ const VALUES = object({
   ),
 });
 
+/** `/modules/{name}/patches` */
 const PATCHES = object({
   module: MODULE_NAME,
   sections: list(
     object({
-      name: text('Key of the section in values.'),
+      name: string('Key of the section in values.'),
       patches: list(
         object({
-          hook: text('Hook that wrote it.'),
-          op: text('Operation, such as add or remove.'),
-          path: text('JSON pointer, with the section in front.'),
+          hook: string('Hook that wrote it.'),
+          op: string('Operation, such as add or remove.'),
+          path: string('JSON pointer, with the section in front.'),
           value: ANY,
         }),
         'Operations that are kept, parents before their children.',
@@ -76,25 +87,26 @@ const PATCHES = object({
   ),
 });
 
+/** `/modules/{name}/snapshots` */
 const SNAPSHOTS = object({
   module: MODULE_NAME,
   hooks: list(
     object({
-      hook: text('Name of the hook.'),
+      hook: string('Name of the hook.'),
       bindings: list(
         object({
-          binding: text('Name of the binding.'),
-          kind: text('Kind that is watched.'),
-          queue: text('Name of the queue.'),
+          binding: string('Name of the binding.'),
+          kind: string('Kind that is watched.'),
+          queue: string('Name of the queue.'),
           count: count('Objects in the snapshot.'),
           added: count('Objects added since the start of the operator.'),
           modified: count('Changes since then.'),
           deleted: count('Deletions since then.'),
-          problem: textOrNull('Why it may be out of date.'),
+          problem: stringOrNull('Why it may be out of date.'),
           items: list(
             object({
-              namespace: text('Empty for what has none, and where only filter results are kept.'),
-              name: text('Empty where only filter results are kept.'),
+              namespace: string('Empty for what has none, and where only filter results are kept.'),
+              name: string('Empty where only filter results are kept.'),
               content: {
                 description:
                   'Result of the filter, or the object; `***` for a Secret, null if it is longer than 16 Ki.',
@@ -112,11 +124,12 @@ const SNAPSHOTS = object({
   ),
 });
 
+/** `/modules/{name}/hooks` */
 const HOOKS = object({
   module: MODULE_NAME,
   hooks: list(
     object({
-      name: text('Name of the hook.'),
+      name: string('Name of the hook.'),
       transport: oneOf(['executable', 'in-process', 'http'], 'How it is run.'),
       runningMs: {
         type: ['number', 'null'],
@@ -124,13 +137,13 @@ const HOOKS = object({
       },
       bindings: list(
         object({
-          type: text('schedule, kubernetes, beforeHelm and so on.'),
-          name: text('Name of the binding.'),
-          queue: text('Queue of the runs; empty for webhooks.'),
+          type: string('schedule, kubernetes, beforeHelm and so on.'),
+          name: string('Name of the binding.'),
+          queue: string('Queue of the runs; empty for webhooks.'),
           order: { type: ['number', 'null'], description: 'Of a lifecycle binding.' },
-          crontab: text('Of a schedule.'),
+          crontab: string('Of a schedule.'),
           nextAt: timeOrNull('The next tick of the crontab.'),
-          kind: text('Kind that is watched.'),
+          kind: string('Kind that is watched.'),
           allowFailure: flag('Whether the queue goes on after a failure.'),
         }),
         'What runs it.',
@@ -141,8 +154,9 @@ const HOOKS = object({
   ),
 });
 
+/** `/modules/{name}/drift` */
 const DRIFT = object({
-  module: text('Name of the module.'),
+  module: string('Name of the module.'),
   drift: orNull(
     {
       type: 'object',
@@ -151,11 +165,11 @@ const DRIFT = object({
         objects: list(
           {
             ...object({
-              resource: text('`<namespace>/<Kind>/<name>`.'),
-              fields: list(text('JSON pointer.'), 'What is different.'),
-              changedBy: list(text('Field manager.'), 'Who changed it, the last one first.'),
+              resource: string('`<namespace>/<Kind>/<name>`.'),
+              fields: list(string('JSON pointer.'), 'What is different.'),
+              changedBy: list(string('Field manager.'), 'Who changed it, the last one first.'),
               since: timeOrNull('When that was noticed.'),
-              outlook: text('What becomes of it.'),
+              outlook: string('What becomes of it.'),
               correction: { type: 'object', description: 'When it is corrected, if that is put off.' },
             }),
             required: ['resource', 'fields', 'changedBy', 'since', 'outlook'],
@@ -163,7 +177,7 @@ const DRIFT = object({
           'Objects that others changed.',
         ),
         uncompared: list(
-          object({ resource: text('The object.'), error: text('Why.') }),
+          object({ resource: string('The object.'), error: string('Why.') }),
           'Objects for which it is unknown; absent without any.',
         ),
       },
@@ -173,15 +187,16 @@ const DRIFT = object({
   ),
 });
 
+/** `/modules/{name}/history`, with a comparison if revisions are named. */
 const HISTORY = object({
-  module: text('Name of the module.'),
+  module: string('Name of the module.'),
   revisions: list(
     object({
       revision: count('Its number.'),
-      status: text('Its state, such as deployed or superseded.'),
+      status: string('Its state, such as deployed or superseded.'),
       deployedAt: timeOrNull('When it was deployed.'),
-      chart: text('`<name>-<version>`; empty if the record cannot be read.'),
-      description: text('What helm says about it, or why its record cannot be read.'),
+      chart: string('`<name>-<version>`; empty if the record cannot be read.'),
+      description: string('What helm says about it, or why its record cannot be read.'),
     }),
     'The last 20 revisions of the release, the newest first.',
   ),
@@ -189,25 +204,27 @@ const HISTORY = object({
     object({
       from: count('The older revision, as it was requested.'),
       to: count('The newer one.'),
-      text: text('A unified difference of their objects; data of Secrets shows as asterisks.'),
+      text: string('A unified difference of their objects; data of Secrets shows as asterisks.'),
     }),
     'Null unless `from` and `to` are given.',
   ),
 });
 
+/** `/modules/{name}/diff`: what an upgrade would change now. */
 const DIFF = object({
-  module: text('Name of the module.'),
-  text: text('What the next run would change in the cluster, as a unified difference, or `No diff found`.'),
-  notes: list(text('A sentence.'), 'What cannot be compared, and what may still change it.'),
+  module: string('Name of the module.'),
+  text: string('What the next run would change in the cluster, as a unified difference, or `No diff found`.'),
+  notes: list(string('A sentence.'), 'What cannot be compared, and what may still change it.'),
   tookMs: number('How long that took.'),
 });
 
+/** `/about` */
 const ABOUT = object({
-  version: text('Version of the operator.'),
-  bootId: text('Different after each start.'),
+  version: string('Version of the operator.'),
+  bootId: string('Different after each start.'),
   at: time('When the response was made.'),
-  replica: text('Name of the pod or the machine.'),
-  namespace: text('Namespace of the operator.'),
+  replica: string('Name of the pod or the machine.'),
+  namespace: string('Namespace of the operator.'),
   role: oneOf(['alone', 'leader'], 'alone: without high availability.'),
   allowsActions: flag('Whether who asks may also change something.'),
   process: object(
@@ -226,45 +243,46 @@ const ABOUT = object({
   ),
   parameters: list(
     object({
-      name: text('Its name.'),
-      description: text('What it does.'),
-      default: text('Its value at the start.'),
-      value: text('Its value.'),
+      name: string('Its name.'),
+      description: string('What it does.'),
+      default: string('Its value at the start.'),
+      value: string('Its value.'),
       expiresAt: timeOrNull('When the previous value returns.'),
-      lastError: text('Why another value could not be put into force.'),
+      lastError: string('Why another value could not be put into force.'),
     }),
     'Runtime parameters, as `config list` shows them.',
   ),
   watches: list(
     object({
-      module: text('Empty for a global hook.'),
-      hook: text('Name of the hook.'),
-      binding: text('Name of the binding.'),
-      kind: text('Kind that is watched.'),
+      module: string('Empty for a global hook.'),
+      hook: string('Name of the hook.'),
+      binding: string('Name of the binding.'),
+      kind: string('Kind that is watched.'),
       ageMs: {
         type: ['number', 'null'],
         description: 'Since the API server last confirmed the state; null before the first list.',
       },
-      problem: textOrNull('Why it cannot be opened.'),
+      problem: stringOrNull('Why it cannot be opened.'),
     }),
     'The watches of hooks.',
   ),
 });
 
+/** `/graph` */
 const GRAPH = object({
   nodes: list(
     object({
-      name: text('Name of the module.'),
+      name: string('Name of the module.'),
       order: number('Its order number: modules run by it, and equal ones may run at the same time.'),
-      status: text('Its state in one word.'),
+      status: string('Its state in one word.'),
     }),
     'All modules, in run order.',
   ),
   edges: list(
     object({
-      from: text('The module that requires.'),
-      to: text('The module that is required; there may be none of that name.'),
-      range: textOrNull('Range of versions; null: any.'),
+      from: string('The module that requires.'),
+      to: string('The module that is required; there may be none of that name.'),
+      range: stringOrNull('Range of versions; null: any.'),
       isOptional: flag('Whether it may be absent.'),
     }),
     'What modules require.',

@@ -1,3 +1,8 @@
+/**
+ * Names the process that responds, and reads what it uses. `bootId` is new at each start, so a client notices a restart
+ * even if the pod keeps its name.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
@@ -16,6 +21,7 @@ export function operatorIdentity(
   metrics: Pick<OperatorMetrics, 'eventLoopDelay'>,
   bootId: string,
 ): OperatorIdentity {
+  // On the steady clock, so that a change of the system time does not change the uptime.
   const uptimeMs = process.uptime() * 1_000;
   const startedMs = clock.steadyMs() - uptimeMs;
   const startedAt = isoTime(clock.wallMs() - uptimeMs);

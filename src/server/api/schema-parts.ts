@@ -1,8 +1,9 @@
 /** The words in which the JSON schemas of the API are written. */
 export type ResponseSchema = Readonly<Record<string, unknown>>;
 
-export const text = (description: string): ResponseSchema => ({ type: 'string', description });
-export const textOrNull = (description: string): ResponseSchema => ({
+/** A string, empty if there is nothing. */
+export const string = (description: string): ResponseSchema => ({ type: 'string', description });
+export const stringOrNull = (description: string): ResponseSchema => ({
   type: ['string', 'null'],
   description,
 });
@@ -16,6 +17,7 @@ export const timeOrNull = (description: string): ResponseSchema => ({
   format: 'date-time',
   description,
 });
+/** A whole number from 0. */
 export const count = (description: string): ResponseSchema => ({ type: 'integer', minimum: 0, description });
 export const number = (description: string): ResponseSchema => ({ type: 'number', minimum: 0, description });
 export const flag = (description: string): ResponseSchema => ({ type: 'boolean', description });
@@ -24,6 +26,7 @@ export const oneOf = (values: readonly string[], description: string): ResponseS
   enum: values,
   description,
 });
+/** A list, empty if there is nothing. */
 export const list = (items: ResponseSchema, description: string): ResponseSchema => ({
   type: 'array',
   items,
@@ -44,6 +47,7 @@ export function object(
   };
 }
 
+/** An object that may be null. */
 export function orNull(schema: ResponseSchema, description: string): ResponseSchema {
   return { ...schema, type: ['object', 'null'], description };
 }

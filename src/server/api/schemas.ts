@@ -1,4 +1,7 @@
-/** JSON schemas of the responses of the API. docs/schema/api has a file for each, and a test compares real responses with them. */
+/**
+ * JSON schemas of the responses of the API. `docs/schema/api` has a file for each. Tests compare the files and real
+ * responses with these constants, so a new field is added here, in the route and in the types of the page.
+ */
 import { NEXT_ITEM_KINDS } from '../../status/next-item.ts';
 import { MODULE_ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
@@ -10,37 +13,40 @@ import {
   object,
   oneOf,
   type ResponseSchema,
-  text,
-  textOrNull,
+  string,
+  stringOrNull,
   time,
   timeOrNull,
 } from './schema-parts.ts';
 
+/** Something that a task waits for. */
 const WAIT = object({
   for: oneOf(['head', 'retry', 'pause', 'module', 'synchronization', 'rate', 'keys'], 'What kind of thing.'),
-  text: text('For people.'),
+  text: string('For people.'),
   until: timeOrNull('When that ends at the latest, if that is known.'),
-  ref: textOrNull('Id of the task, or name of the module.'),
+  ref: stringOrNull('Id of the task, or name of the module.'),
 });
 
+/** A task in a queue. */
 const TASK = object({
-  id: text('`<queue>/<number>`, the same over all attempts.'),
-  type: text('Type of the task, such as ModuleRun.'),
-  module: text('Name of the module; empty for a global task.'),
-  hook: text('Name of the hook; empty for a task that is not the run of one.'),
-  binding: text('Kind of the binding of a hook run.'),
-  trigger: text('What led to it.'),
-  eventId: text('The same for all tasks and runs that one event led to.'),
+  id: string('`<queue>/<number>`, the same over all attempts.'),
+  type: string('Type of the task, such as ModuleRun.'),
+  module: string('Name of the module; empty for a global task.'),
+  hook: string('Name of the hook; empty for a task that is not the run of one.'),
+  binding: string('Kind of the binding of a hook run.'),
+  trigger: string('What led to it.'),
+  eventId: string('The same for all tasks and runs that one event led to.'),
   triggeredBy: TRIGGERED_BY,
   queuedAt: time('Since when it waits: since it was queued, or since its last attempt.'),
   failures: count('Failed attempts.'),
-  lastError: text('Why the last attempt failed; empty before the first failure.'),
-  lastCode: text('Code of that error (docs/errors.md); empty without one.'),
+  lastError: string('Why the last attempt failed; empty before the first failure.'),
+  lastCode: string('Code of that error (docs/errors.md); empty without one.'),
   waits: list(WAIT, 'What it waits for, the nearest first; empty while it runs.'),
 });
 
+/** A queue with its first tasks. */
 const QUEUE = object({
-  name: text('Name of the queue.'),
+  name: string('Name of the queue.'),
   length: count('Number of all its tasks.'),
   keys: count('How many keys of the queue have tasks: each is a queue `name[key]`, of which 100 are listed.'),
   status: object(
@@ -55,28 +61,30 @@ const QUEUE = object({
   more: count('How many tasks are not listed.'),
 });
 
+/** Something that happens at a known time. */
 const NEXT_ITEM = object({
   at: time('When it happens.'),
   kind: oneOf(NEXT_ITEM_KINDS, 'What kind of thing.'),
-  text: text('For people.'),
-  module: text('Name of the module; empty for something global.'),
-  hook: text('Name of the hook.'),
-  crontab: text('Of a schedule.'),
+  text: string('For people.'),
+  module: string('Name of the module; empty for something global.'),
+  hook: string('Name of the hook.'),
+  crontab: string('Of a schedule.'),
 });
 
+/** A module in the list of all: fields without a value are absent, to keep the list small. */
 const MODULE = {
   ...object({
-    module: text('Name of the module.'),
-    status: text('Its state in one word.'),
-    source: text('What decided that.'),
-    reason: text('Why.'),
-    waitsFor: text('The nearest thing that it waits for, if nothing holds it up.'),
+    module: string('Name of the module.'),
+    status: string('Its state in one word.'),
+    source: string('What decided that.'),
+    reason: string('Why.'),
+    waitsFor: string('The nearest thing that it waits for, if nothing holds it up.'),
     moreWaits: count('How many other things it waits for, if nothing holds it up.'),
-    heldUpBy: text('The first thing in its way, also of a module whose last run succeeded.'),
-    lastError: text('Why the last attempt failed.'),
+    heldUpBy: string('The first thing in its way, also of a module whose last run succeeded.'),
+    lastError: string('Why the last attempt failed.'),
     nextTryAt: time('When it is tried again.'),
     paused: object(
-      { reason: text('Why.'), until: timeOrNull('Until when; null until it is resumed.') },
+      { reason: string('Why.'), until: timeOrNull('Until when; null until it is resumed.') },
       'The pause of the module.',
     ),
     lastRun: object(
@@ -86,28 +94,30 @@ const MODULE = {
       },
       'Its last run; its result is the last letter of `recent`.',
     ),
-    recent: text('Its last 20 runs, the oldest first: s success, f failed, a aborted.'),
+    recent: string('Its last 20 runs, the oldest first: s success, f failed, a aborted.'),
   }),
   required: ['module', 'status', 'reason'],
 };
 
+/** The state of the converge. */
 const CONVERGE: ResponseSchema = {
   type: 'object',
   description: 'Progress of the first converge.',
   properties: {
     type: oneOf(['not-started', 'first', 'done'], 'How far it is.'),
     tasks: count('Tasks in queue main that belong to a converge.'),
-    isolated: list(text('Name of a module.'), 'Modules that fail while the others go on.'),
+    isolated: list(string('Name of a module.'), 'Modules that fail while the others go on.'),
   },
   required: ['type'],
   additionalProperties: false,
 };
 
+/** A hook in progress. */
 const RUNNING_HOOK = object({
-  hook: text('Name of the hook, with its module in front.'),
-  binding: text('Kind of its binding.'),
-  queue: text('Name of the queue; empty for a request to a webhook.'),
-  task: text('Type of the task that runs it, such as ModuleRun; empty for a request to a webhook.'),
+  hook: string('Name of the hook, with its module in front.'),
+  binding: string('Kind of its binding.'),
+  queue: string('Name of the queue; empty for a request to a webhook.'),
+  task: string('Type of the task that runs it, such as ModuleRun; empty for a request to a webhook.'),
   pid: {
     type: ['integer', 'null'],
     description: 'Of its process, which leads a group; null for a hook without one.',
@@ -115,15 +125,16 @@ const RUNNING_HOOK = object({
   runningMs: number('For how long it runs.'),
 });
 
+/** `/now`: the first screen of the page. */
 const NOW = object({
-  version: text('Version of the operator.'),
-  bootId: text('Different after each start.'),
+  version: string('Version of the operator.'),
+  bootId: string('Different after each start.'),
   at: time('When the response was made.'),
   headline: object(
     {
       level: oneOf(['well', 'notice', 'waiting', 'broken'], 'Whether it needs a person.'),
-      text: text('The most important problem, or that there is none.'),
-      problems: list(text('A sentence.'), 'The first 20 problems, the most important first.'),
+      text: string('The most important problem, or that there is none.'),
+      problems: list(string('A sentence.'), 'The first 20 problems, the most important first.'),
       more: count('How many problems are not listed.'),
     },
     'The status of the operator.',
@@ -147,55 +158,60 @@ const NOW = object({
   runs: list(RUN, 'The last ten runs, the newest first.'),
 });
 
+/** `/runs/{name}`: a run with its causes, effects and output. */
 const DETAILS = object({
   ...RUN_PROPERTIES,
   cause: list(RUN, 'From the first run of the event to the one that led to this.'),
   effects: list(
-    object({ ...RUN_PROPERTIES, causedBy: text('Id of the run that directly led to it.') }),
+    object({ ...RUN_PROPERTIES, causedBy: string('Id of the run that directly led to it.') }),
     'Further attempts, and the runs that it led to, in order.',
   ),
   output: object(
     {
-      head: text('The first 16 Ki characters, by lines.'),
-      tail: text('The last 48 Ki characters of what follows.'),
+      head: string('The first 16 Ki characters, by lines.'),
+      tail: string('The last 48 Ki characters of what follows.'),
       cut: count('Characters between them that were not kept.'),
     },
     'What the hook printed.',
   ),
 });
 
+/** The body of a POST to `/modules/{name}/actions`. */
 const ACTION = {
   ...object({
     action: oneOf(MODULE_ACTIONS, 'What to do with the module.'),
-    reason: text('Why; a pause needs one. At most 1,000 characters.'),
-    for: text('How long a pause lasts, as a Go duration such as 2h; without it until it is resumed.'),
+    reason: string('Why; a pause needs one. At most 1,000 characters.'),
+    for: string('How long a pause lasts, as a Go duration such as 2h; without it until it is resumed.'),
   }),
   required: ['action'],
 };
 
+/** The response to an action that was accepted. */
 const OPERATION = object({
   operation: object(
     {
-      module: text('Name of the module.'),
+      module: string('Name of the module.'),
       action: oneOf(MODULE_ACTIONS, 'What is done with it.'),
-      by: text('What it was requested with: page or debug socket.'),
-      message: text('For people.'),
+      by: string('What it was requested with: page or debug socket.'),
+      message: string('For people.'),
     },
     'What was begun.',
   ),
 });
 
+/** Names the pod that leads, for clients that reached a standby. */
 const STANDBY = object(
   {
-    replica: text('Name of the pod that responds.'),
-    namespace: text('Namespace of the operator.'),
-    leader: text('Pod of the leader; empty without one. The same as replica: it leads, and still starts.'),
+    replica: string('Name of the pod that responds.'),
+    namespace: string('Namespace of the operator.'),
+    leader: string('Pod of the leader; empty without one. The same as replica: it leads, and still starts.'),
   },
   'Only with the code STANDBY: the replica is not the leader.',
 );
+/** Every response with a status from 400 on. */
 const ERROR_PROPERTIES = object({
   error: object(
-    { code: text('One of the codes in docs/errors.md.'), message: text('For people.') },
+    { code: string('One of the codes in docs/errors.md.'), message: string('For people.') },
     'What went wrong.',
   ),
 });
@@ -216,15 +232,15 @@ export const API_SCHEMAS: Readonly<Record<string, ResponseSchema>> = Object.from
     ...MODULE_SCHEMAS,
     runs: object({
       runs: list(RUN, 'The newest first.'),
-      next: textOrNull('The id to continue with as `before`; null at the end.'),
+      next: stringOrNull('The id to continue with as `before`; null at the end.'),
     }),
     run: DETAILS,
     event: object({
-      eventId: text('Id of the event.'),
+      eventId: string('Id of the event.'),
       runs: list(
         object({
           ...RUN_PROPERTIES,
-          causedBy: textOrNull(
+          causedBy: stringOrNull(
             'Id of the run that directly led to it; null for the first one, and if it is not known any more.',
           ),
         }),

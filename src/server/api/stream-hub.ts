@@ -1,3 +1,10 @@
+/**
+ * The live updates of the page (server-sent events). While at least one client is connected, the hub compares the state of
+ * the daemon with what clients know, three times a second, and broadcasts the differences. State is polled, and a cheap
+ * key says whether a look is worth it, so a busy daemon pays nothing per event. A client that reads too slowly is dropped
+ * and reconnects with the id of its last event; if too much was missed, it gets snapshots again.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { StreamSink } from '@addon-operator/http-server/response';
 import type { LogTail } from '@addon-operator/logging/log-tail';
@@ -17,7 +24,7 @@ export interface StreamHubOptions {
   readonly redactor?: Pick<Redactor, 'json' | 'revision'> | undefined;
 }
 
-/** What clients get that name no topics. */
+/** The topics of clients that name none. */
 export const TOPICS = ['queues', 'modules', 'runs', 'next', 'headline'] as const;
 type Topic = (typeof TOPICS)[number];
 /** Lines, which are not repeated to a client that comes back. */
@@ -37,7 +44,7 @@ interface Client {
   readonly run: string | undefined;
 }
 
-/** What a client requests. */
+/** A client's request. */
 export interface StreamWishes {
   readonly topics: readonly AnyTopic[];
   readonly lastEventId: string | undefined;
@@ -48,7 +55,7 @@ export interface StreamWishes {
 export const TICK_MS = 350;
 /** Below the 90 s after which a silent connection is closed, and the minutes after which proxies do. */
 export const HEARTBEAT_MS = 15_000;
-/** What changes without a run or a task, such as a pause, is looked for this often. */
+/** Changes without a run or a task, such as a pause, are detected this often. */
 const FULL_LOOK_MS = 10_000;
 const KEPT_DELTAS = 1_000;
 const KEPT_CHARACTERS = 4 * 1024 * 1024;
@@ -65,16 +72,16 @@ const NEXT_MS = 24 * 3_600_000;
 export class StreamHub {
   readonly #options: StreamHubOptions;
   readonly #clients = new Set<Client>();
-  /** What clients know, as masked JSON: queues and modules by name, in their order. */
+  /** The state that clients know, as masked JSON: queues and modules by name, in their order. */
   readonly #known: Record<'queues' | 'modules', ReadonlyMap<string, string>> = {
     queues: new Map(),
     modules: new Map(),
   };
-  /** The same of what is sent as a whole. */
+  /** The same for topics that are sent as a whole. */
   readonly #knownWhole = { next: '', headline: '' };
   readonly #lines: LiveLines;
   readonly #deltas: Delta[] = [];
-  /** What clients get when the look is over, in one write. */
+  /** Deltas of the present look, sent in one write at its end. */
   #unsent: Delta[] = [];
   #deltaCharacters = 0;
   #seq = 0;
@@ -101,8 +108,9 @@ export class StreamHub {
     signal: AbortSignal,
   ): Promise<void> {
     const client: Client = { sink, topics: new Set(topics), run };
+    // The snapshots below are made of what the last look has found, so it must be current.
     this.#look(true);
-    this.#greet(client, lastEventId);
+    this.#sendSnapshots(client, lastEventId);
     this.#clients.add(client);
     this.#followLines();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -122,20 +130,20 @@ export class StreamHub {
     });
   }
 
-  #greet(client: Client, lastEventId: string | undefined): void {
+  #sendSnapshots(client: Client, lastEventId: string | undefined): void {
     const { bootId, version } = this.#options.identity;
     const missed = this.#missedSince(lastEventId);
     const isResumed = missed !== undefined;
     const at = this.#options.identity.nowIso();
     const hello = { bootId, version, at, seq: this.#seq, isResumed, heartbeatMs: HEARTBEAT_MS };
-    let text = eventText('hello', JSON.stringify(hello));
+    let content = eventText('hello', JSON.stringify(hello));
     for (const topic of client.topics)
       if (!isResumed || topic === 'log')
-        text += eventText('snapshot', `{"topic":"${topic}","data":${this.#snapshot(topic, client)}}`);
-    for (const delta of missed ?? []) if (client.topics.has(delta.topic)) text += delta.text;
+        content += eventText('snapshot', `{"topic":"${topic}","data":${this.#snapshot(topic, client)}}`);
+    for (const delta of missed ?? []) if (client.topics.has(delta.topic)) content += delta.text;
     // Only now the client has everything: an id on a snapshot would let it resume without the others.
-    text += eventText('ready', '{}', this.#idOf(this.#seq));
-    client.sink.write(text);
+    content += eventText('ready', '{}', this.#idOf(this.#seq));
+    client.sink.write(content);
   }
 
   /** Undefined if the client must begin anew. */
@@ -143,6 +151,7 @@ export class StreamHub {
     const [, bootId, number] = /^(.+)\.(\d+)$/.exec(lastEventId ?? '') ?? [];
     if (bootId !== this.#options.identity.bootId) return undefined;
     const seq = Number(number);
+    // Events are numbered without gaps, so the kept ones follow from their count.
     const oldest = this.#seq - this.#deltas.length;
     return seq >= oldest && seq <= this.#seq ? this.#deltas.filter((delta) => delta.seq > seq) : undefined;
   }
@@ -171,10 +180,12 @@ export class StreamHub {
   }
 
   async #tick(): Promise<void> {
+    // One loop for all clients; it ends by itself after the last one has left.
     if (this.#isTicking) return;
     this.#isTicking = true;
     const { clock } = this.#options;
     this.#lastBeatMs = clock.steadyMs();
+    // The loop looks at the clients after each sleep, so nothing has to interrupt it.
     const never = new AbortController().signal;
     while (this.#clients.size > 0) {
       await clock.sleep(TICK_MS, never);
@@ -187,10 +198,11 @@ export class StreamHub {
     this.#isTicking = false;
   }
 
-  /** Makes deltas of everything that is different from what clients know. */
+  /** Creates deltas for everything that differs from the state that clients know. */
   #look(isFull: boolean): void {
     const { view, clock } = this.#options;
     const stateKey = view.stateKey();
+    // The key changes with runs and tasks only; pauses, watches and times are compared at the longer interval.
     const isDue = clock.steadyMs() - this.#lastLookMs >= FULL_LOOK_MS;
     const hasNewSecrets = this.#forgetUnmasked();
     if (!isFull && !isDue && !hasNewSecrets && stateKey === this.#stateKey) return;
@@ -210,12 +222,12 @@ export class StreamHub {
     const deltas = this.#unsent;
     this.#unsent = [];
     for (const client of this.#clients) {
-      const texts = deltas.flatMap(({ topic, text }) => (client.topics.has(topic) ? [text] : []));
-      if (texts.length > 0) this.#send(client, texts.join(''));
+      const strings = deltas.flatMap(({ topic, text }) => (client.topics.has(topic) ? [text] : []));
+      if (strings.length > 0) this.#send(client, strings.join(''));
     }
   }
 
-  /** What was masked before a secret became known may contain it. Clients that would get it when they come back begin anew. */
+  /** Deltas from before a secret became known may contain it, so they are dropped. Clients that need them begin anew. */
   #forgetUnmasked(): boolean {
     const { revision = 0 } = this.#options.redactor ?? {};
     if (revision === this.#secretsRevision) return false;
@@ -238,6 +250,7 @@ export class StreamHub {
     const known = this.#known[topic];
     const now = new Map<string, string>();
     for (const [key, item] of items) {
+      // Masked before it is compared: a new secret makes a difference here, and is sent masked.
       const json = this.#json(item);
       now.set(key, json);
       if (known.get(key) !== json) this.#push(topic, event, json);
@@ -262,14 +275,14 @@ export class StreamHub {
   #sendLines(): void {
     const { log, outputs } = this.#lines.take();
     if (log.lines.length > 0) {
-      const text = eventText('log', this.#json(log));
-      for (const client of this.#clients) if (client.topics.has('log')) this.#send(client, text);
+      const content = eventText('log', this.#json(log));
+      for (const client of this.#clients) if (client.topics.has('log')) this.#send(client, content);
     }
     for (const part of outputs) {
-      const text = eventText('output', this.#json(part));
+      const message = eventText('output', this.#json(part));
       for (const client of this.#clients)
         if (client.topics.has('output') && (client.run ?? part.runId) === part.runId)
-          this.#send(client, text);
+          this.#send(client, message);
     }
   }
 
@@ -288,15 +301,17 @@ export class StreamHub {
     this.#deltas.push(delta);
     this.#unsent.push(delta);
     this.#deltaCharacters += delta.text.length;
+    // Bounded by number and by size: modules with long errors make large deltas.
     while (this.#deltas.length > KEPT_DELTAS || this.#deltaCharacters > KEPT_CHARACTERS)
       this.#deltaCharacters -= this.#deltas.shift()?.text.length ?? 0;
   }
 
-  #send(client: Client, text: string): void {
+  #send(client: Client, content: string): void {
+    // Back-pressure: a client that does not read must not fill the memory of the operator.
     if (client.sink.unsentBytes > MAX_UNSENT_BYTES) {
       this.#clients.delete(client);
       client.sink.drop();
-    } else client.sink.write(text);
+    } else client.sink.write(content);
   }
 
   /** With masked secrets. */

@@ -1,9 +1,15 @@
+/**
+ * Replaces `valueFrom.secretKeyRef` in values by the content of Secrets. It is pure: the lookup comes from
+ * `secret-watcher.ts`. A required reference that cannot be resolved is returned as unresolved; the caller decides whether
+ * that stops a run or the value is left out.
+ */
+
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { escapeSegment } from '@addon-operator/json/pointer';
 import { parseReference, referenceTitle, type SecretReference } from './secret-reference.ts';
 
-/** What is known of a text in a Secret. */
+/** The result of looking up a string in a Secret. */
 export type SecretText =
   | { readonly type: 'known'; readonly text: string }
   /** The Secret or its key does not exist. */
@@ -41,7 +47,7 @@ export function resolveSecrets(
   standIn: 'absent' | 'null',
 ): ResolvedValues {
   const unresolved: Unresolved[] = [];
-  const stand = (pointer: string, why: string): Json | undefined => {
+  const leaveUnresolved = (pointer: string, why: string): Json | undefined => {
     unresolved.push({ pointer, why });
     return standIn === 'null' ? null : undefined;
   };
@@ -52,7 +58,7 @@ export function resolveSecrets(
     if (!isJsonMap(value)) return value;
     const parsed = parseReference(value, secrets.namespace);
     if (parsed === undefined) return resolveMap(value, pointer);
-    if (parsed.type === 'malformed') return stand(pointer, parsed.why);
+    if (parsed.type === 'malformed') return leaveUnresolved(pointer, parsed.why);
     const { reference } = parsed;
     const found = secrets.lookup(reference);
     switch (found.type) {
@@ -60,9 +66,9 @@ export function resolveSecrets(
         return found.text;
       case 'absent':
         if (reference.isOptional) return undefined;
-        return stand(pointer, `${referenceTitle(reference)}: ${found.why}`);
+        return leaveUnresolved(pointer, `${referenceTitle(reference)}: ${found.why}`);
       case 'unknown':
-        return stand(pointer, `${referenceTitle(reference)}: ${found.why}`);
+        return leaveUnresolved(pointer, `${referenceTitle(reference)}: ${found.why}`);
     }
   };
   const resolveMap = (map: JsonObject, pointer: string): JsonObject => {
@@ -77,7 +83,7 @@ export function resolveSecrets(
   return { values: resolveMap(values, ''), unresolved };
 }
 
-/** All sound references in values. */
+/** All well-formed references in values. */
 export function referencesIn(values: JsonObject, namespace: string): readonly SecretReference[] {
   const found: SecretReference[] = [];
   const lookup = (reference: SecretReference): SecretText => {

@@ -1,3 +1,8 @@
+/**
+ * Connects references in values with the watcher of Secrets. `follow` is called before a new content of the ConfigMap is
+ * taken over, with that content, so that its Secrets are read before hooks and helm need them.
+ */
+
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
@@ -30,7 +35,7 @@ interface SecretPartsOptions {
   readonly reflectors: SharedReflectors;
   readonly redactor: Redactor;
   readonly stop: AbortSignal;
-  /** What has to be ended is entered here. */
+  /** Resources that must be closed are added here. */
   readonly running: AsyncDisposableStack;
 }
 

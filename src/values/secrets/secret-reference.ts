@@ -1,3 +1,5 @@
+/** Parses `valueFrom: {secretKeyRef: …}`, the syntax of environment variables in a pod, from a map in values. */
+
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap } from '@addon-operator/json/merge';
 
@@ -10,7 +12,7 @@ export interface SecretReference {
   readonly isOptional: boolean;
 }
 
-/** What a map in values is: a reference, something that was meant to be one, or undefined for plain data. */
+/** A map in values: a reference, or one that is malformed. Plain data gives undefined instead. */
 type ParsedReference =
   | { readonly type: 'reference'; readonly reference: SecretReference }
   | { readonly type: 'malformed'; readonly why: string };

@@ -1,3 +1,9 @@
+/**
+ * Watches the Secrets that values refer to, and no others. `secret-parts.ts` says which references count; lookups are
+ * served from memory, so a merge of values never waits for the API server. Each resolved string is given to the
+ * redactor before any value can reach a log. A Secret that cannot be read is retried with back-off until it can.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -9,6 +15,7 @@ import type { Redactor } from '@addon-operator/masking/redactor';
 import type { SecretText } from './resolve-secrets.ts';
 import type { SecretReference } from './secret-reference.ts';
 
+/** Built in, so that no discovery is needed before the first lookup. */
 const SECRETS: ApiResource = {
   group: '',
   version: 'v1',
@@ -45,7 +52,7 @@ interface Followed {
   readonly end: AbortController;
   /** By key. */
   readonly references: Map<string, SecretReference>;
-  /** What is masked of it, by key. A string stays masked while the Secret is absent or cannot be read. */
+  /** Masked strings by key. A string stays masked while the Secret is absent or cannot be read. */
   readonly masked: Map<string, string>;
   state: SecretState;
   /** Settles when the Secret was read for the first time, or could not be. */
@@ -92,9 +99,10 @@ export class SecretWatcher {
   keepOnly(references: readonly SecretReference[]): void {
     const kept = new Set(references.map(titleOf));
     for (const [title, { end, masked }] of this.#secrets) {
+      // One watch serves all references to a Secret, so it ends only with the last of them.
       if (kept.has(title)) continue;
       end.abort();
-      for (const text of masked.values()) this.#deps.redactor.release(text);
+      for (const content of masked.values()) this.#deps.redactor.release(content);
       this.#secrets.delete(title);
     }
   }
@@ -110,15 +118,16 @@ export class SecretWatcher {
     const secret = titleOf(reference);
     const signal = AbortSignal.any([stop, followed.end.signal]);
     const tried = Promise.withResolvers<void>();
-    let isTold = false;
+    let isLogged = false;
     const onFailure = (error: unknown): void => {
       this.#set(followed, { type: 'unreadable', why: messageOf(error) });
-      if (!isTold) log.warn({ secret, error }, 'cannot read a Secret that values refer to, will retry');
-      isTold = true;
+      if (!isLogged) log.warn({ secret, error }, 'cannot read a Secret that values refer to, will retry');
+      isLogged = true;
       tried.resolve();
     };
     const subscribe = (): Promise<void> => this.#subscribe(followed, reference, signal);
     untilDone(subscribe, onFailure, this.#deps, signal).then(tried.resolve, (error: unknown) => {
+      // Retries end only when the signal aborts; anything else is a defect, and must not block the start.
       if (!signal.aborted) log.error({ secret, error }, 'cannot watch a Secret');
       tried.resolve();
     });

@@ -1,3 +1,5 @@
+/** Parses AdmissionReview requests and writes the responses, in the version in which the request came (v1 or v1beta1). */
+
 import type { TlsResponse } from '@addon-operator/http-server/tls-server';
 import { isObject, parseJsonVerbatim } from '@addon-operator/json';
 
@@ -6,7 +8,7 @@ export interface AdmissionReview {
   readonly apiVersion: unknown;
   readonly kind: unknown;
   readonly uid: unknown;
-  /** What hooks are given: with `object`, `oldObject` and `options` in any case. */
+  /** The part that hooks receive: with `object`, `oldObject` and `options` in any case. */
   readonly request: Readonly<Record<string, unknown>>;
 }
 

@@ -1,3 +1,10 @@
+/**
+ * Registers the validating and mutating webhooks of hooks and handles the AdmissionReviews. On the way in: parse the
+ * review, find the binding by the path, wait for a place among the running hooks, run the hook, return its verdict. A hook
+ * that fails denies the request with 403; one that is late follows its failurePolicy. Registration follows the set of
+ * enabled hooks, and is repeated when the certificate authority changes.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -70,7 +77,7 @@ export class AdmissionWebhooks {
   readonly #lock = new PQueue({ concurrency: 1 });
   #hooks: readonly AdmissionHook[] = [];
   #certificates: WebhookCertificates | undefined;
-  /** Nothing of an earlier daemon is left in the cluster. */
+  /** Whether the registrations of earlier daemons have been removed. */
   #isClean = false;
 
   constructor(options: AdmissionWebhooksOptions) {
@@ -79,7 +86,7 @@ export class AdmissionWebhooks {
 
   /**
    * Puts hooks into operation: their requests are handled, then registered with the API server. The first call,
-   * even one without webhooks, also removes what an earlier daemon left; when there is nothing else to do it fails never.
+   * even one without webhooks, also removes registrations of an earlier daemon; a call that only does this never fails.
    *
    * @throws OperatorError HOOK_CONFIG_INVALID when two bindings would be called under the same path
    * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, when they cannot be registered; none is in operation then
@@ -92,6 +99,7 @@ export class AdmissionWebhooks {
       const all = [...before, ...fresh];
       checkIds(all);
       for (const { title, bindings } of fresh) for (const binding of bindings) this.#announce(title, binding);
+      // Before the registration: a request may arrive as soon as the API server knows the webhook.
       this.#hooks = all;
       try {
         await this.#register(signal);
@@ -107,6 +115,7 @@ export class AdmissionWebhooks {
     return this.#lock.add(async () => {
       const rest = this.#hooks.filter((hook) => !hooks.includes(hook));
       if (rest.length === this.#hooks.length) return;
+      // Unregistered first; in the other order a request could find no hook and be denied.
       await this.#register(signal, rest);
       this.#hooks = rest;
     });
@@ -155,6 +164,7 @@ export class AdmissionWebhooks {
   ): Promise<AdmissionVerdict> {
     const { clock, log, runs } = this.#options;
     const facts = { hook: hook.title, webhook: binding.name };
+    // The API server sends its timeout in the query of the URL; it may be shorter than that of the binding.
     const limitMs = limitMsOf(
       Math.min(binding.timeoutSeconds * 1_000, timeoutMs ?? Number.POSITIVE_INFINITY),
     );
@@ -219,6 +229,7 @@ export class AdmissionWebhooks {
     const certificates = await this.#options.open(signal);
     let { ca } = certificates.current;
     certificates.onChange((next) => {
+      // A new serving certificate of the same authority needs no registration.
       if (next.ca === ca) return;
       ca = next.ca;
       void this.#registerAgain();

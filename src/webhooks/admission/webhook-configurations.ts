@@ -1,3 +1,9 @@
+/**
+ * Writes ValidatingWebhookConfiguration and MutatingWebhookConfiguration. Both may be shared with other operators, so only
+ * entries that lead to this one are replaced, and the write is conditional on the version that was read. Failed requests
+ * are retried five times; a body that the API server rejects as invalid is not.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { jittered } from '@addon-operator/concurrency/jitter';
@@ -38,23 +44,23 @@ export class WebhookConfigurations {
 
   /**
    * Makes the entries that lead to us exactly the desired ones, in both objects. An object without entries is deleted.
-   * What fails is tried again five times, after about 2 to 15 s.
+   * Failed requests are retried five times, after about 2 to 15 s.
    *
    * @throws KubeApiError, or OperatorError KUBE_UNREACHABLE, of the last attempt
    */
   async sync(desired: DesiredWebhooks, signal: AbortSignal): Promise<void> {
     for (const [type, kind, plural] of KINDS)
-      await this.#patiently(() => this.#syncOne(kind, `${ROOT}/${plural}`, desired[type], signal), signal);
+      await this.#withRetries(() => this.#syncOne(kind, `${ROOT}/${plural}`, desired[type], signal), signal);
   }
 
-  async #patiently(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #withRetries(act: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, random, log, name } = this.#options;
     for (const meanDelayMs of RETRY_DELAYS_MS) {
       try {
         return await act();
       } catch (error) {
         signal.throwIfAborted();
-        if (isHopeless(error)) throw error;
+        if (isInvalidRequest(error)) throw error;
         const delayMs = jittered(meanDelayMs, random);
         log.warn({ error, name, delayMs }, 'cannot register webhooks, will retry');
         await clock.sleep(delayMs, signal);
@@ -80,6 +86,7 @@ export class WebhookConfigurations {
       if (desired.length === 0 && webhooks.length === entriesOf(current).length) return;
       await kube.request({ method: 'PUT', path: `${path}/${name}`, body: { ...current, webhooks } }, signal);
     } else {
+      // Preconditions: another client may have added an entry after the read.
       const { uid, resourceVersion } = fieldsOf(current['metadata']);
       const body = { preconditions: { uid, resourceVersion } };
       await kube.request({ method: 'DELETE', path: `${path}/${name}`, body }, signal);
@@ -112,6 +119,6 @@ function entriesOf(object: Readonly<Record<string, unknown>> | undefined) {
 }
 
 /** The same request would be refused again. */
-function isHopeless(error: unknown): boolean {
+function isInvalidRequest(error: unknown): boolean {
   return error instanceof KubeApiError && (error.status === 400 || error.status === 422);
 }

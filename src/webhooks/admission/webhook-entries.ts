@@ -1,3 +1,8 @@
+/**
+ * Builds the registration of one binding. If the rules reach the operator's own ConfigMap, Secret or release records, a
+ * match condition excludes them: a broken hook must not stop the operator that could repair it.
+ */
+
 import type { AdmissionBinding, AdmissionRule } from '../../hook-config/admission-binding.ts';
 import { clientConfigOf, type WebhookTarget } from '../webhook-target.ts';
 import { webhookId } from './webhook-id.ts';
@@ -30,7 +35,7 @@ export function webhookEntry(
   const { rules = [], objectSelector, namespaceSelector } = binding;
   const matchConditions = [
     ...(binding.matchConditions ?? []),
-    ...(rules.some(reachesOwnState) ? [sparing(ownState)] : []),
+    ...(rules.some(reachesOwnState) ? [exceptOwnState(ownState)] : []),
   ];
   return {
     name: binding.name,
@@ -62,7 +67,7 @@ function reachesOwnState({ apiGroups, resources }: AdmissionRule): boolean {
 /** Helm's records of releases are Secrets (or ConfigMaps) with this prefix. */
 const RELEASE_PREFIX = 'sh.helm.release.v1.';
 
-function sparing({ namespace, configMap, secret }: OwnState) {
+function exceptOwnState({ namespace, configMap, secret }: OwnState) {
   const name = 'request.name';
   const isOurs = `request.resource.resource == 'configmaps' && ${name} == '${configMap}' || request.resource.resource == 'secrets' && ${name} == '${secret}' || ${name}.startsWith('${RELEASE_PREFIX}')`;
   return {

@@ -1,3 +1,5 @@
+/** Finds the sequence of conversion rules from one version to another: a breadth-first search, so the shortest wins. */
+
 import type { ConversionRule } from '../../hook-config/conversion-binding.ts';
 
 /** Whether two versions are the same: equal, or one is short and equal to the other's part behind the group. */
@@ -40,6 +42,7 @@ function shortestChain<Rule extends ConversionRule>(
     for (const chain of chains) {
       const reached = chain.at(-1)?.toVersion ?? from;
       for (const rule of rules) {
+        // Each rule is part of one chain only; that also ends the search where rules form a circle.
         if (used.has(rule) || !isSameVersion(rule.fromVersion, reached)) continue;
         used.add(rule);
         longer.push([...chain, rule]);

@@ -1,3 +1,8 @@
+/**
+ * Handles one ConversionReview: parse, convert with a time limit, respond. A malformed request gets 400, a conversion that
+ * fails gets 200 with status Failure and a message, as the API requires.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import type { TlsResponse, WebhookRequest } from '@addon-operator/http-server/tls-server';
@@ -11,7 +16,7 @@ import {
 } from './convert-objects.ts';
 
 export interface ConversionResponseOptions {
-  /** What hooks can do for a custom resource definition, in the order they are declared. */
+  /** The conversion steps of hooks for a custom resource definition, in the order they are declared. */
   readonly stepsFor: (crdName: string) => readonly ConversionStep[];
   readonly clock: SteadyClock;
   readonly log: Logger;
@@ -42,6 +47,7 @@ export async function conversionResponse(
   return { status: 200, type: 'json', body: stringifyJson({ apiVersion, kind, response }) };
 }
 
+/** Undefined for anything that is no JSON object. */
 function parseReview(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const review = parseJson(body);
@@ -51,6 +57,7 @@ function parseReview(body: string): Readonly<Record<string, unknown>> | undefine
   }
 }
 
+/** The fields that the API requires; others are passed on to hooks. */
 function parseRequest(request: unknown): ReviewedConversion | undefined {
   if (!isObject(request)) return undefined;
   const { uid, desiredAPIVersion, objects = [] } = request;
@@ -65,6 +72,7 @@ function responseOf(result: ConversionResult) {
     : { result: { status: 'Failure', message: result.message } };
 }
 
+/** Names the two usual reasons, since the API server says only that the webhook failed. */
 function tooLate(crdName: string, limitMs: number): ConversionResult {
   const message = `Conversion ${crdName} was not done within ${limitMs / 1_000} s: hooks are slow, or too many requests wait for them (--webhook-max-runs)`;
   return { type: 'failure', message };

@@ -1,3 +1,10 @@
+/**
+ * Registers the conversions of hooks in CustomResourceDefinitions and handles the ConversionReviews. Each definition is
+ * followed by a loop of its own (`crd-conversion.ts`), which may find it only later. When the last hook for a definition
+ * is disabled, the loop ends but the registration stays: with the strategy None, objects of other versions would be
+ * served unconverted.
+ */
+
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { runInPlace } from '@addon-operator/concurrency/bounded-work';
@@ -55,7 +62,7 @@ export class ConversionWebhooks {
   readonly #lock = new PQueue({ concurrency: 1 });
   #hooks: readonly ConversionHook[] = [];
   #certificates: WebhookCertificates | undefined;
-  /** Definitions that are kept at our webhook, by name; aborting one leaves it alone from then on. */
+  /** Definitions that are kept at our webhook, by name; after an abort a definition is not changed any more. */
   readonly #kept = new Map<string, AbortController>();
 
   constructor(options: ConversionWebhooksOptions) {
@@ -80,7 +87,7 @@ export class ConversionWebhooks {
     });
   }
 
-  /** Takes hooks out of operation. Their definitions go on pointing to us: without a conversion they would be wrong. */
+  /** Takes hooks out of operation. Their definitions continue to refer to us: without a conversion, objects would be wrong. */
   remove(hooks: readonly ConversionHook[]): void {
     this.#hooks = this.#hooks.filter((hook) => !hooks.includes(hook));
     const left = crdNames(this.#hooks);
@@ -104,6 +111,7 @@ export class ConversionWebhooks {
     for (const hook of this.#hooks)
       for (const binding of hook.bindings)
         if (binding.crdName === crdName)
+          // A map, so that of two hooks with the same step the last one replaces the first.
           for (const rule of binding.conversions)
             steps.set(`${rule.fromVersion} ${rule.toVersion}`, {
               ...rule,
@@ -129,6 +137,7 @@ export class ConversionWebhooks {
       tried.resolve,
       AbortSignal.any([controller.signal, this.#options.stop]),
     );
+    // Does not wait until the definition exists: it may belong to a module that is deployed later.
     await Promise.race([tried.promise, ended]);
   }
 }

@@ -1,3 +1,9 @@
+/**
+ * Takes objects through chains of hooks to the desired version. Objects of one request may have several versions: each
+ * version gets its chain, and every hook sees the whole list, as in the original. The result of each step is checked
+ * before the next one gets it.
+ */
+
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { fieldsOf, stringOf } from '@addon-operator/json';
@@ -52,6 +58,7 @@ export async function convertObjects(conversion: Conversion, signal: AbortSignal
   const desired = request.desiredAPIVersion;
   let objects = request.objects;
   if (areConverted(objects, desired)) return { type: 'success', objects };
+  // The set is made once, of the versions at the beginning; a chain may convert objects of other versions as well.
   for (const source of new Set(objects.map(versionOf))) {
     for (const step of findConversionChain(steps, source, desired) ?? []) {
       const result = await runStep(conversion, step, objects, signal);

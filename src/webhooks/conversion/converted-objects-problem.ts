@@ -1,6 +1,6 @@
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 
-/** What a conversion may not touch; the API server would refuse the objects. */
+/** Fields that a conversion must not change: the API server would refuse the objects. */
 const FIXED = ['name', 'namespace', 'uid'] as const;
 
 /** Why the objects a hook returned are no conversion of those it was given; undefined if they may be one. */

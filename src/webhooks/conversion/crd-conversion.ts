@@ -1,3 +1,9 @@
+/**
+ * A reconcile loop for `spec.conversion` of one CustomResourceDefinition. It wakes up when the definition changes, when
+ * the certificate changes, and when it is stopped; compares; patches if there is a difference; waits. Errors are retried
+ * after about 15 s. Another client that reverts the field cannot make it write more than once a second.
+ */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
@@ -43,7 +49,7 @@ const CRDS: ApiResource = {
 
 /**
  * Makes a custom resource definition use our webhook, and keeps it so: when it is created later, when another client changes
- * it, when our authority changes. What fails is tried again after about 15 s. Resolves when the signal aborts; the definition
+ * it, when our authority changes. A failed attempt is retried after about 15 s. Resolves when the signal aborts; the definition
  * stays as it is then.
  *
  * @param onTried called after the first attempt, whether or not it could be made to use the webhook
@@ -62,6 +68,7 @@ export async function keepCrdConversion(
   signal.addEventListener('abort', wake, { once: true });
   let isFollowed = false;
   while (!signal.aborted) {
+    // Taken before the work, so that a change during the work ends the wait below at once.
     const changed = crd.changed();
     let pauseMs = 0;
     try {
@@ -103,6 +110,7 @@ async function setConversion(
   const spec = crd['spec'];
   if (isObject(spec) && isDeepStrictEqual(spec['conversion'], wanted)) return false;
   const { clientConfig, ...webhook } = wanted.webhook;
+  // A merge patch keeps fields that it does not name, and `url` and `service` exclude each other.
   const cleared = { ...webhook, clientConfig: { url: null, service: null, ...clientConfig } };
   await kube.request(
     {
