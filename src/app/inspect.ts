@@ -15,6 +15,7 @@ import { createConfigMap } from '../values/operator-config-map.ts';
 import { isResolvedFor } from '../values/secrets/secret-parts.ts';
 import { createMetrics } from '../views/daemon-metrics.ts';
 import { buildOperator } from './build-operator.ts';
+import type { BuiltOperator } from './build-options.ts';
 import { connectCluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 import { startBase } from './infrastructure.ts';
@@ -87,7 +88,7 @@ async function inspectAs<T>(
     redact: (text) => text,
     onSeriesDropped: () => undefined,
   });
-  const { model, configuration, modules } = await buildOperator({
+  const built = await buildOperator({
     settings: own,
     host,
     base,
@@ -105,29 +106,34 @@ async function inspectAs<T>(
   // The values of a module include the global ones, so a reference in either counts.
   const hasSecretReferences = (module: string): boolean =>
     [module, GLOBAL_SECTION].some((owner) => isResolvedFor(settings, owner));
-  const { registry, globalHooks, policy, pauses } = model;
-  const { values, dynamicFlags, configMapContent } = configuration;
-  const { sources, extensions, records } = modules;
-  const { memory, directoryMemory } = records;
   return await use({
-    operator: {
-      registry,
-      globalHooks,
-      policy,
-      pauses,
-      values,
-      dynamicFlags,
-      configMapContent,
-      sources,
-      extensions,
-      directoryMemory,
-      memory,
-    },
-    base: { helm: modules.helm, http: base.http, cluster: base.cluster },
+    operator: inspectedOperator(built),
+    base: { helm: built.modules.helm, http: base.http, cluster: base.cluster },
     namespace,
     crdFilterPrefixes,
     crdExtraLabels,
     redactor,
     hasSecretReferences,
   });
+}
+
+/** The parts of the operator that commands read. */
+function inspectedOperator({ model, configuration, modules }: BuiltOperator): Inspection['operator'] {
+  const { registry, globalHooks, policy, pauses } = model;
+  const { values, dynamicFlags, configMapContent } = configuration;
+  const { sources, extensions, records } = modules;
+  const { memory, directoryMemory } = records;
+  return {
+    registry,
+    globalHooks,
+    policy,
+    pauses,
+    values,
+    dynamicFlags,
+    configMapContent,
+    sources,
+    extensions,
+    directoryMemory,
+    memory,
+  };
 }
