@@ -8,7 +8,11 @@ const SCOPE = '@addon-operator/';
 /** Packages for others, each with the parts of this repository and the packages of others that it takes along. */
 export const PACKAGES = {
   sdk: { node: '>=20', parts: ['json'], others: [] },
-  'kube-sandbox': { node: '>=24', parts: ['base', 'json', 'kube-client', 'strings'], others: ['js-yaml', 'argparse'] },
+  'kube-sandbox': {
+    node: '>=24',
+    parts: ['base', 'json', 'kube-client', 'strings'],
+    others: ['js-yaml', 'argparse'],
+  },
 } as const satisfies Readonly<
   Record<
     string,
