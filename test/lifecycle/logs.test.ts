@@ -153,7 +153,7 @@ describeApiIndependent((backend) => {
     );
     expect(loggers).toEqual(['server', 'helm', 'operator', 'hooks'].map((name) => `addon-operator.${name}`));
     const { source } = world.log.records.find(({ msg }) => msg === 'Helm upgrade successful') ?? {};
-    expect(source).toMatch(/^src\/[a-z-]+\.[jt]s:\d+$/);
+    expect(source).toMatch(/^releases\/[a-z-]+\.[jt]s:\d+$/);
   });
 
   test('records of a hook run name its owner, its event and its cause', async () => {
