@@ -158,6 +158,8 @@ describeApiIndependent((backend) => {
         await writeTree(world.directory, { closed: '' });
         await world.putConfig({ [name]: 'size: 5' });
         await untilStatus(world, name, { phase: 'Init' });
+        // A run that is pending is shown as Init too: the hook may not have been asked yet.
+        await world.clock.untilSleep(TEN_MINUTES_MS);
         await rm(join(world.directory, 'closed'));
         expect(await deployedValues(world, name)).toBe('{}');
         await world.clock.passSleep(TEN_MINUTES_MS);

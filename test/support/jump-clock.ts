@@ -64,13 +64,18 @@ export class JumpClock implements Clock {
     }
   }
 
-  /** Waits until a sleeper has begun to sleep for exactly `ms`, then lets that time pass. */
-  async passSleep(ms: number): Promise<void> {
+  /** Waits until a sleeper has begun to sleep for exactly `ms`. */
+  async untilSleep(ms: number): Promise<void> {
     while (![...this.#sleepers].some((sleeper) => sleeper.ms === ms)) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#watchers.push(resolve);
       await promise;
     }
+  }
+
+  /** Waits until a sleeper has begun to sleep for exactly `ms`, then lets that time pass. */
+  async passSleep(ms: number): Promise<void> {
+    await this.untilSleep(ms);
     this.jump(ms);
   }
 }
