@@ -6,7 +6,12 @@ import { ObjectPatcher } from '@addon-operator/kube-client/object-patch/object-p
 import type { RootLogger } from '@addon-operator/logging/json-logger';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { createExecution, createRunParts } from '../hook-runs/execution-parts.ts';
-import { createHookLoader, createRuntime, type HookPartsDeps } from '../hook-runs/hook-parts.ts';
+import {
+  createHookLoader,
+  createRuntime,
+  type HookLoaderDeps,
+  type HookRuntimeDeps,
+} from '../hook-runs/hook-parts.ts';
 import type { HookConnections, HookTools } from '../hook-runs/start-hook-tools.ts';
 import { EventBacklog } from '../hooks/event-backlog.ts';
 import type { Hook } from '../hooks/hook.ts';
@@ -39,7 +44,7 @@ export interface LoneHookParts {
     Pick<DirectorySettings, 'unnumberedModulesOrder' | 'globalHooksDir' | 'allowsLinksOutside'> &
     Pick<ModuleSettings, 'appliedModuleExtenders'> &
     Pick<DebugSettings, 'keepsTmpFiles'>;
-  readonly host: HookPartsDeps['host'] & { readonly log: RootLogger };
+  readonly host: HookLoaderDeps['host'] & HookRuntimeDeps['host'] & { readonly log: RootLogger };
   readonly cluster: {
     readonly main: KubeClient;
     readonly patcher: KubeClient;
@@ -162,13 +167,6 @@ function createHookRuns({
   });
 }
 
-/** What the hook is loaded with, and watched from then on. */
-function hookDeps({ host, cluster, tools, connections, metrics, stop }: LoneHookParts): HookPartsDeps {
-  const { runner, inProcess, hookEnv, jq } = tools;
-  const { reflectors, http } = connections;
-  return { host, cluster, runner, inProcess, hookEnv, jq, reflectors, http, metrics, stop };
-}
-
 function createObjectWriter({ host, cluster, tools, author }: LoneHookParts): ObjectWriter {
   const { kube, discovery } = author ?? { kube: cluster.main, discovery: cluster.discovery };
   const patcher = new ObjectPatcher({
@@ -183,15 +181,15 @@ function createObjectWriter({ host, cluster, tools, author }: LoneHookParts): Ob
 }
 
 async function loadLoneHook(parts: LoneHookParts, { modules }: FoundModules): Promise<Hook> {
-  const { file: wanted, stop } = parts;
+  const { file: wanted, host, tools, connections, stop } = parts;
   const { path, place } = wanted;
   const address = splitAddress(path);
   const module = place.type === 'module' ? modules.find(({ name }) => name === place.module) : undefined;
   const file = await findHookFile(address.file, place, module?.manifest.batchHooks ?? []);
-  return chooseHook(
-    await createHookLoader(hookDeps(parts), stop).loadFile(file, ownerOf(place), stop),
-    address,
-  );
+  const { runner, inProcess, hookEnv, jq } = tools;
+  const { http } = connections;
+  const loader = createHookLoader({ host, runner, inProcess, http, hookEnv, jq }, stop);
+  return chooseHook(await loader.loadFile(file, ownerOf(place), stop), address);
 }
 
 async function findOwnModules(settings: LoneHookParts['settings'], place: HookPlace): Promise<FoundModules> {
@@ -238,8 +236,12 @@ function createListenedRuntime(
     onLimit: () => undefined,
     onDrop: () => undefined,
   });
-  const { host, runClock = host.clock } = parts;
-  return createRuntime({ ...hookDeps(parts), host: { ...host, clock: runClock }, backlog }, hook, {
+  const { host, runClock: clock = host.clock, cluster, tools, connections, metrics, stop } = parts;
+  const { random, log } = host;
+  const { jq } = tools;
+  const { reflectors } = connections;
+  const deps = { host: { clock, random, log }, jq, cluster, reflectors, metrics, backlog, stop };
+  return createRuntime(deps, hook, {
     onKubernetesEvent: (_runtime, binding, event) => {
       for (const listener of listeners) listener(binding, event);
     },

@@ -22,7 +22,7 @@ import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { createExecution, createRunParts, type ExecutionOptions, scriptParts } from './execution-parts.ts';
 import type { HookExecution } from './hook-execution.ts';
-import { createHookLoader, createRuntime, type HookPartsDeps } from './hook-parts.ts';
+import { createHookLoader, createRuntime } from './hook-parts.ts';
 import { createRecording } from './recorded-runs.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 import type { SettingsChecksParts } from './settings-checks.ts';
@@ -79,20 +79,8 @@ export function createHookRuns({
   stop,
   running,
 }: HookRunsParts): CreatedHookRuns {
-  const { runner, tmpDir, hookEnv, http, inProcess, cluster, jq, reflectors } = base;
+  const { runner, tmpDir, hookEnv, http, inProcess, cluster, jq } = base;
   const { recorder, tap } = createRecording({ settings, host, redactor, hookEnv });
-  const loading: HookPartsDeps = {
-    host,
-    runner,
-    inProcess,
-    http,
-    hookEnv,
-    jq,
-    cluster,
-    reflectors,
-    metrics,
-    stop,
-  };
   const { hookRuns, objectPatcher, check } = createRunParts({
     settings,
     host,
@@ -112,7 +100,7 @@ export function createHookRuns({
     objectPatcher,
     check,
     recorder,
-    loader: createHookLoader(loading, stop),
+    loader: createHookLoader({ host, runner, inProcess, http, hookEnv, jq }, stop),
     scripts: (values) => scriptParts({ settings, host, runner, tmpDir, hookEnv, metrics }, values),
   };
 }
@@ -186,22 +174,10 @@ export function createBindings({ host, base, metrics, queueing, webhooks, stop }
   readonly bindings: HookBindings;
   readonly schedules: Schedules;
 } {
-  const { runner, hookEnv, http, inProcess, cluster, jq, reflectors } = base;
+  const { cluster, jq, reflectors } = base;
   const { router, backlog } = queueing;
   const schedules = createSchedules({ host, metrics, router });
-  const deps = {
-    host,
-    runner,
-    inProcess,
-    http,
-    hookEnv,
-    jq,
-    cluster,
-    reflectors,
-    metrics,
-    stop,
-    backlog,
-  };
+  const deps = { host, jq, cluster, reflectors, metrics, backlog, stop };
   return {
     schedules,
     bindings: {

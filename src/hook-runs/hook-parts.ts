@@ -20,21 +20,24 @@ import type { TaskRouter } from '../queues/task-router.ts';
 /** The time limit for a hook to return its configuration, in milliseconds. */
 const CONFIG_TIMEOUT_MS = 30_000;
 
-export interface HookPartsDeps {
-  readonly host: {
-    readonly clock: Clock;
-    readonly random: () => number;
-    readonly log: Logger;
-    readonly cwd: string;
-  };
+/** The parts that load hooks. */
+export interface HookLoaderDeps {
+  readonly host: { readonly log: Logger; readonly cwd: string };
   readonly runner: ProcessRunner;
   readonly inProcess: InProcessHooks;
   readonly http: HttpHooks;
   readonly hookEnv: Readonly<Record<string, string>>;
   readonly jq: JqEngine;
+}
+
+/** The parts that watch for hooks. */
+export interface HookRuntimeDeps {
+  readonly host: { readonly clock: Clock; readonly random: () => number; readonly log: Logger };
+  readonly jq: JqEngine;
   readonly cluster: { readonly discovery: Discovery };
   readonly reflectors: SharedReflectors;
   readonly metrics: OperatorMetrics;
+  readonly backlog: EventBacklog;
   /** Aborts when the daemon stops. */
   readonly stop: AbortSignal;
 }
@@ -44,7 +47,7 @@ export interface HookPartsDeps {
  * and jq programs are checked at once, so that an invalid one is reported with its hook.
  */
 export function createHookLoader(
-  { host, runner, inProcess, http, hookEnv, jq }: HookPartsDeps,
+  { host, runner, inProcess, http, hookEnv, jq }: HookLoaderDeps,
   signal: AbortSignal,
 ): HookLoader {
   return new HookLoader({
@@ -73,7 +76,7 @@ export function createHookLoader(
  * hook has had its Synchronization.
  */
 export function createRuntime(
-  deps: HookPartsDeps & { readonly backlog: EventBacklog },
+  deps: HookRuntimeDeps,
   hook: Hook,
   router: Pick<TaskRouter, 'onKubernetesEvent'>,
 ): HookRuntime {
