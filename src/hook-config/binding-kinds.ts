@@ -44,8 +44,8 @@ function stepOf(binding: BindingType): LifecycleStep | undefined {
   return binding in LIFECYCLE_STEPS ? LIFECYCLE_STEPS[binding as LifecycleBinding] : undefined;
 }
 
-/** Who needs the result of a run: nobody, a task or a deployment of the operator, or a client of a webhook. */
-type Waiting = 'nobody' | 'operator' | 'client';
+/** Who needs the result of a run: none, a task or a deployment of the operator, or a client of a webhook. */
+type Waiting = 'none' | 'operator' | 'client';
 
 /** Triggers of the converge, or of the run of the module, that applies changed values. */
 interface ChangeTriggers {
@@ -106,7 +106,7 @@ export const BINDING_KINDS = {
     failuresOf: 'queue',
     mayChangeValues: true,
     changeTriggers: { global: 'Kubernetes-Change-GlobalValues', module: 'Kubernetes-Change-ModuleValues' },
-    reasons: { synchronization: 'operator', event: 'nobody' },
+    reasons: { synchronization: 'operator', event: 'none' },
   },
   schedule: {
     sections: ['schedule'],
@@ -116,7 +116,7 @@ export const BINDING_KINDS = {
     failuresOf: 'queue',
     mayChangeValues: true,
     changeTriggers: { global: 'Schedule-Change-GlobalValues', module: 'Schedule-Change-ModuleValues' },
-    reasons: { schedule: 'nobody' },
+    reasons: { schedule: 'none' },
   },
   admission: {
     sections: ['kubernetesValidating', 'kubernetesMutating'],
@@ -209,7 +209,7 @@ export function isAwaitedByClient(reasons: readonly TypedReason[]): boolean {
 
 /** Whether nothing waits for the run: it may be combined with others of its queue, moved, or dropped. */
 export function isIndependent(reasons: readonly TypedReason[]): boolean {
-  return reasons.every(({ type }) => waitingFor(type) === 'nobody');
+  return reasons.every(({ type }) => waitingFor(type) === 'none');
 }
 
 function waitingFor(reason: ReasonType): Waiting | undefined {

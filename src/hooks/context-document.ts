@@ -127,7 +127,7 @@ class ContextWriter {
     yield Buffer.from(count === 0 ? '[]' : ']');
   }
 
-  /** The first context is written whatever its size: otherwise a large one would never reach the hook. */
+  /** The first context is written regardless of its size: otherwise a large one would never reach the hook. */
   async *#whole(before: Buffer, parts: Iterable<Buffer>): AsyncGenerator<Buffer, void> {
     yield before;
     for (const part of parts) {

@@ -83,7 +83,7 @@ export class SecretMasks {
     return value['kind'] === 'Secret' ? this.#secret(value) : mapped(value, (item) => this.data(item), this);
   }
 
-  /** The data of a Secret object, whatever it contains, and the copy that kubectl keeps in an annotation. */
+  /** The data of a Secret object, regardless of its content, and the copy that kubectl keeps in an annotation. */
   #secret(object: Readonly<Record<string, unknown>>): unknown {
     const { data, stringData, metadata, ...rest } = object;
     const annotations = mapIn(mapIn(object, 'metadata'), 'annotations');

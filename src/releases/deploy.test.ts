@@ -280,7 +280,7 @@ const CASES: readonly Case[] = [
     records: ['v1 superseded', 'v2 deployed'],
   },
   {
-    name: 'an unmanaged release is skipped, whatever its chart is now',
+    name: 'an unmanaged release is skipped, regardless of its chart',
     given: async (lab) => {
       await lab.deploy({ isUnmanaged: true });
       lab.helmRuns.length = 0;

@@ -8,7 +8,7 @@ function orphansIn(source: string): readonly number[] {
   return Array.from(source.matchAll(ORPHAN), ({ index }) => source.slice(0, index).split('\n').length);
 }
 
-test('each doc comment stands above a declaration', () => {
+test('each doc comment is above a declaration', () => {
   const found = ['src', 'packages', 'ui', 'test'].flatMap((directory) =>
     [...sourcesIn(directory)]
       .filter(([file]) => !file.includes('node_modules'))

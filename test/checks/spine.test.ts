@@ -24,7 +24,7 @@ test.each<{ what: string; ranges: readonly CoveredRange[]; lines: number }>([
   { what: 'a function, without its comments and blank lines', ranges: [whole, rangeOf(two, 1)], lines: 6 },
   { what: 'a block that did not run', ranges: [whole, rangeOf(two, 2), rangeOf(block, 0)], lines: 4 },
   {
-    what: 'a block that did not run and is told first',
+    what: 'a block that did not run and is reported first',
     ranges: [rangeOf(block, 0), rangeOf(two, 2)],
     lines: 4,
   },

@@ -1,6 +1,6 @@
 /**
  * Counts the members of types that are parts, by the type checker: the objects and functions that a type joins. What has many
- * of them knows everything, and whoever is given it can reach everything. Members that are data are not limited, and neither
+ * of them knows everything, and every function that receives it can reach everything. Members that are data are not limited, and neither
  * are the methods of an object: they are what it does itself.
  */
 import {
@@ -154,7 +154,7 @@ class PartCounter {
     return isObject && !this.#isDeclaredIn(FOREIGN, type) && !this.#isBrand(type) ? [type] : [];
   }
 
-  /** `string & { … }`: a string that is told from others. */
+  /** `string & { … }`: a string that is distinguished from others. */
   #isBrand(type: Type): boolean {
     return type.isIntersectionType() && type.getTypes().some((one) => !one.isObjectType());
   }

@@ -24,7 +24,7 @@ export async function mapParallel<T, R>(
 
 /**
  * Acts when the queue has a place. The place is taken until the act has ended, also after an abort: the option `signal` of
- * p-queue would free it at once, while a process that was told to stop still ends.
+ * p-queue would free it at once, while a process that was asked to stop still ends.
  *
  * @throws `signal.reason` when the signal aborts before there is a place; the act is not started then
  */

@@ -161,7 +161,7 @@ export class ProcessRun {
     this.#response.reject(error);
   }
 
-  /** A process that was ended for its time limit counts as timed out, whatever its exit code is. */
+  /** A process that was ended for its time limit counts as timed out, regardless of its exit code. */
   #outcome({ exit }: ProcessEnd): ProcessOutcome {
     const { timeoutMs } = this.#spec;
     if (this.#isTimedOut && timeoutMs !== undefined) return { type: 'timed-out', timeoutMs };

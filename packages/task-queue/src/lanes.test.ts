@@ -115,7 +115,7 @@ test('a queue whose lanes have all ended has all of its places again', async () 
   expect(lab.log).toEqual(['a runs']);
 });
 
-test('close() ends the waits of all lanes without an attempt, and tells their workers', async () => {
+test('close() ends the waits of all lanes without an attempt, and notifies their workers', async () => {
   const lab = new Lab();
   const [first, second, other] = [lab.open('a'), lab.open('b'), lab.open('c', 1, 'nodes')];
   const closed: string[] = [];

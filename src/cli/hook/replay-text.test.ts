@@ -117,7 +117,7 @@ test('a replay as JSON has the counts, the results and the notes', () => {
   });
 });
 
-test('a replay paints removed and added lines, whatever stands further right in others', () => {
+test('a replay paints removed and added lines, regardless of what is further right in others', () => {
   const { lines } = reportOf(
     (report) => report.add(differs('1.json', ['  - a', '  + b', 'values: a - b'])),
     true,

@@ -15,7 +15,7 @@ function display(isTTY: boolean) {
   return { clock, shown, take };
 }
 
-test('each event is a line with the time, on a terminal and elsewhere, whatever its width', () => {
+test('each event is a line with the time, on a terminal and elsewhere, regardless of its width', () => {
   for (const isTTY of [true, false]) {
     const { shown, take } = display(isTTY);
     shown.say('sandbox API at http://127.0.0.1:1');

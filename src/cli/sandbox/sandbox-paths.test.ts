@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { sandboxFiles } from './sandbox-paths.ts';
 
 test('sandboxFiles() are in the state directory', () => {
-  expect(sandboxFiles('/work/.sandbox', '/tmp')).toEqual({
-    stateDir: '/work/.sandbox',
-    apiDir: '/work/.sandbox/api',
-    kubeconfig: '/work/.sandbox/kubeconfig',
-    log: '/work/.sandbox/daemon.log',
-    tmpDir: '/work/.sandbox/tmp',
-    binDir: '/work/.sandbox/bin',
-    debugSocket: '/work/.sandbox/debug.socket',
+  expect(sandboxFiles('/project/.sandbox', '/tmp')).toEqual({
+    stateDir: '/project/.sandbox',
+    apiDir: '/project/.sandbox/api',
+    kubeconfig: '/project/.sandbox/kubeconfig',
+    log: '/project/.sandbox/daemon.log',
+    tmpDir: '/project/.sandbox/tmp',
+    binDir: '/project/.sandbox/bin',
+    debugSocket: '/project/.sandbox/debug.socket',
   });
 });
 

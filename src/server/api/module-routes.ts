@@ -1,6 +1,6 @@
 /**
  * Read requests of the API about one module: explanation, values, patches, snapshots, hooks, drift, history, diff; and the
- * graph of all modules. The name `global` stands for the values and hooks that belong to no module.
+ * graph of all modules. The name `global` means the values and hooks that belong to no module.
  */
 
 import type { DaemonView, GraphModule, ModuleView, SectionView } from '../../status/daemon-view.ts';

@@ -4,8 +4,8 @@ import { LANGUAGES, type Language } from './languages.ts';
 import { type NewHookOptions, newHook } from './new-hook.ts';
 import { configOf, parseTrigger } from './trigger.ts';
 
-const HOOKS = '/work/modules/030-web/hooks';
-const TEST = '/work/modules/030-web/tests/count.hook-test.yaml';
+const HOOKS = '/project/modules/030-web/hooks';
+const TEST = '/project/modules/030-web/tests/count.hook-test.yaml';
 const pathsOf = (options: NewHookOptions): readonly string[] => newHook(options).map(({ path }) => path);
 
 test.each<{ what: string; options: NewHookOptions; paths: readonly string[] }>([
@@ -33,13 +33,13 @@ test.each<{ what: string; options: NewHookOptions; paths: readonly string[] }>([
   },
   {
     what: 'a global hook',
-    options: { path: '/work/global-hooks/count' },
-    paths: ['/work/global-hooks/count.sh', '/work/tests/count.hook-test.yaml'],
+    options: { path: '/project/global-hooks/count' },
+    paths: ['/project/global-hooks/count.sh', '/project/tests/count.hook-test.yaml'],
   },
   {
     what: 'a directory that is neither',
-    options: { path: '/work/any/count' },
-    paths: ['/work/any/count.sh', '/work/any/tests/count.hook-test.yaml'],
+    options: { path: '/project/any/count' },
+    paths: ['/project/any/count.sh', '/project/any/tests/count.hook-test.yaml'],
   },
 ])('newHook() writes for $what', ({ options, paths }) => {
   expect(pathsOf(options)).toEqual(paths);
@@ -84,19 +84,19 @@ test.each<{ what: string; options: NewHookOptions; message: string }>([
 
 test('newHook() runs hooks of modules before helm, and global hooks at the start', () => {
   const [ofModule] = newHook({ path: `${HOOKS}/count` });
-  const [global] = newHook({ path: '/work/global-hooks/count' });
+  const [global] = newHook({ path: '/project/global-hooks/count' });
   expect(ofModule?.text).toContain('\nbeforeHelm: 10\n');
   expect(global?.text).toContain('\nonStartup: 10\n');
 });
 
 test('newHook() skips the test of an HTTP hook, and names the schema from where the test lies', () => {
-  const options = { path: `${HOOKS}/count.http.yaml`, testSchema: '/work/schema/test.json' };
+  const options = { path: `${HOOKS}/count.http.yaml`, testSchema: '/project/schema/test.json' };
   const text = newHook(options).at(-1)?.text ?? '';
   expect(text).toContain('# yaml-language-server: $schema=../../../schema/test.json\n');
   expect(text).toContain('  skip: "start the server that address names"\n');
 });
 
-/** Where the configuration stands in a hook, as YAML. */
+/** The configuration of a hook, as YAML. */
 const CONFIG_IN: Readonly<Record<Language, (text: string) => string>> = {
   sh: (text) => /<<'CONFIG'\n([^]*)CONFIG\n {2}exit/.exec(text)?.[1] ?? '',
   python: (text) => /CONFIG = """\n([^]*?)"""/.exec(text)?.[1] ?? '',

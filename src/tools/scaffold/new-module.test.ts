@@ -5,7 +5,7 @@ import { type NewModuleOptions, newModule } from './new-module.ts';
 const OPTIONS: NewModuleOptions = {
   name: 'web-shop',
   key: 'webShop',
-  modulesDir: '/work/modules',
+  modulesDir: '/project/modules',
   order: 30,
   parts: [],
 };
@@ -19,13 +19,15 @@ test.each<{ parts: readonly string[]; paths: readonly string[] }>([
   { parts: ['crd'], paths: ['values.yaml', 'crds/web-shop.yaml'] },
   { parts: ['hook'], paths: ['values.yaml', 'hooks/web-shop.sh', 'tests/web-shop.hook-test.yaml'] },
 ])('newModule() with $parts', ({ parts, paths }) => {
-  expect(Object.keys(filesOf({ parts }))).toEqual(paths.map((path) => `/work/modules/030-web-shop/${path}`));
+  expect(Object.keys(filesOf({ parts }))).toEqual(
+    paths.map((path) => `/project/modules/030-web-shop/${path}`),
+  );
 });
 
 test('newModule() has the value that its template reads, in values.yaml or in the schema', () => {
   const yaml = (text = ''): unknown => parseYaml(text, { source: 'test', booleans: 'yaml-1.2' }).value;
   const plain = filesOf({ parts: ['chart'] });
-  const directory = '/work/modules/030-web-shop';
+  const directory = '/project/modules/030-web-shop';
   expect(yaml(plain[`${directory}/values.yaml`])).toEqual({
     webShopEnabled: true,
     webShop: { greeting: 'hello' },
@@ -39,7 +41,7 @@ test('newModule() has the value that its template reads, in values.yaml or in th
 });
 
 test('newModule() names the kind of its CRD after the module', () => {
-  const text = filesOf({ parts: ['crd'] })['/work/modules/030-web-shop/crds/web-shop.yaml'] ?? '';
+  const text = filesOf({ parts: ['crd'] })['/project/modules/030-web-shop/crds/web-shop.yaml'] ?? '';
   expect(parseYaml(text, { source: 'test', booleans: 'yaml-1.2' }).value).toMatchObject({
     metadata: { name: 'webshops.example.com' },
     spec: { names: { kind: 'WebShop', listKind: 'WebShopList', plural: 'webshops', singular: 'webshop' } },
@@ -51,7 +53,7 @@ test.each([
   { order: 7, directory: '007-web-shop' },
   { order: 999, directory: '999-web-shop' },
 ])('newModule() of order $order', ({ order, directory }) => {
-  expect(Object.keys(filesOf({ order }))).toEqual([`/work/modules/${directory}/values.yaml`]);
+  expect(Object.keys(filesOf({ order }))).toEqual([`/project/modules/${directory}/values.yaml`]);
 });
 
 test.each<{ what: string; options: Partial<NewModuleOptions>; message: string }>([

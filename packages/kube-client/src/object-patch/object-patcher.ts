@@ -104,7 +104,7 @@ async function run(context: PatchContext, operation: PatchOperation, signal: Abo
 }
 
 /**
- * The access that an operation may need, whatever it finds in the cluster: JQPatch writes only where its result differs, and
+ * The access that an operation may need, regardless of the state of the cluster: JQPatch writes only where its result differs, and
  * CreateOrUpdate replaces only what exists, which may be otherwise in the next run. Empty for an object that the server has
  * no path for.
  */

@@ -129,7 +129,7 @@ const ROWS: readonly RuleRow[] = [
   { rule: 'kind-unknown', what: 'kinds that are known', ...hook({}), found: [] },
   {
     rule: 'kind-unknown',
-    what: 'a kind that nobody defines',
+    what: 'a kind that no CRD defines',
     ...hook({}, { unknownKinds: ['example.com/v1 Widget'] }),
     found: [
       [

@@ -37,7 +37,7 @@ const LIBRARY = /^hooks\/.*\.(?:sh|bash|jq)$/;
 /** A variable may have such a name. */
 const REMOVED_FROM_JQ =
   /(?<![\w$.-]|--(?:arg|argjson|slurpfile|rawfile) )(?:--argfile|leaf_paths|recurse_down)\b/g;
-/** Files that the operator takes for no hook whatever they hold, outside of directories that it skips. */
+/** Files that the operator does not use as hooks, regardless of their content, outside of directories that it skips. */
 const SKIPPED =
   /^hooks\/(?:(?!lib\/|venv\/|\.)[^/]+\/)*(?:\.(?!gitkeep$|gitignore$)[^/]*|[^/]*(?<!\.http)\.yaml|[^/]*\.(?:json|md|txt))$/;
 
