@@ -85,6 +85,29 @@ test('before the first discovery only the values are taken over, in front of eve
   expect(lab.clock.steadyMs()).toBe(0);
 });
 
+test.each([
+  ['a section', { a: 'x: 1' }],
+  ['the global section', { global: 'x: 1' }],
+])('a change of %s takes effect, whenever it comes during the first converge', async (_what, data) => {
+  for (let ticks = 0; ticks < 200; ticks += 1) {
+    await using lab = await operatorLab(['a']);
+    lab.main.append({ type: 'ConvergeModules', event: 'OperatorStartup', trigger: 'start' });
+    lab.start();
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+    // For each deployment whether it has the new values; those before the change have not.
+    const isNew = (): boolean =>
+      'x' in { ...lab.values.globalValues(), ...lab.values.moduleValues(name('a')) };
+    const deployed = lab
+      .takeCalls()
+      .filter((call) => call.startsWith('deploy'))
+      .map(() => false);
+    lab.obstacles.set('deploy a', () => void deployed.push(isNew()));
+    await change(lab, data);
+    expect(lab.operator.converge.first, `after ${ticks} ticks`).toBe('done');
+    expect(deployed.at(-1), `after ${ticks} ticks: ${deployed.join(' ')}`).toBe(true);
+  }
+});
+
 test('a global change during a converge starts it over, with the new values', async () => {
   await using lab = await started();
   const gate = Promise.withResolvers<void>();

@@ -107,7 +107,10 @@ async function discover(
     const isCurrent = (): boolean => queue.entries.some(({ id }) => id === entry.id);
     const found = await discovery.discover(queue.name, isCurrent, signal);
     if (found.type === 'superseded') return { type: 'success' };
-    if (found.type === 'outdated') return { type: 'repeat' };
+    // New values were queued in front of this attempt: the module runs would come before them, and
+    // a change before the first discovery runs no module by itself.
+    const isBehindValues = queue.entries.some((other) => other.task.type === 'ApplyKubeConfigValues');
+    if (found.type === 'outdated' || isBehindValues) return { type: 'repeat' };
     converge.enter('wait-modules');
     return {
       type: 'repeat',
