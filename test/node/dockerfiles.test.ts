@@ -55,7 +55,7 @@ describeImage('the Dockerfiles of the examples', () => {
   test('offline: the image is built without a network', furtherNode, async () => {
     await using container = await built('offline', async (directory) => {
       await using debian = await ImageContainer.create({ ...operator, name: LOCAL_BASES.DEBIAN_IMAGE });
-      await debian.run('sh', '-c', 'cd /tmp && apt-get update && apt-get download gettext-base');
+      await debian.runByEngine('sh', '-c', 'cd /tmp && apt-get update && apt-get download gettext-base');
       await cp(debian.path('tmp'), join(directory, 'packages'), { recursive: true });
     });
     expect(comparable(await container.run('/addon-operator', ...START))).toContain('envsubst says: hello');

@@ -58,26 +58,40 @@ export class ImageContainer implements AsyncDisposable {
     return join(this.root, path);
   }
 
-  /** What a command prints as the user of the image. */
+  /**
+   * What a command prints as the user of the image, with its environment. In a chroot of its own:
+   * buildah passes the output of its commands through pipes of its own, and may end before it is read.
+   */
   async run(...command: readonly string[]): Promise<string> {
-    const signal = new AbortController().signal;
-    return await runEngine(this.#image.engine, ['run', this.#name, '--', ...command], undefined, signal);
+    return await this.#chroot(command, []);
   }
 
-  /** The same with a root file system that is read-only but for /tmp, as in a pod with `readOnlyRootFilesystem`. */
+  /** Runs a command as the engine does, with the network of this machine. */
+  async runByEngine(...command: readonly string[]): Promise<void> {
+    const signal = new AbortController().signal;
+    await runEngine(this.#image.engine, ['run', this.#name, '--', ...command], undefined, signal);
+  }
+
+  /** As {@link run}, with a root file system that is read-only but for /tmp, as in a pod with `readOnlyRootFilesystem`. */
   async runReadOnly(...command: readonly string[]): Promise<string> {
-    const { root } = this;
-    const { Env } = await this.config();
-    const steps = [
-      'root=$1; shift',
-      'mount --bind "$root" "$root"',
+    return await this.#chroot(command, [
       'mount -o remount,bind,ro "$root"',
       'mount -t tmpfs tmpfs "$root/tmp"',
+    ]);
+  }
+
+  async #chroot(command: readonly string[], mounts: readonly string[]): Promise<string> {
+    const { root } = this;
+    const { Env, User } = await this.config();
+    const steps = [
+      'root=$1; user=$2; shift 2',
+      'mount --bind "$root" "$root"',
+      ...mounts,
       'mount -t proc proc "$root/proc"',
       'mount --rbind /dev "$root/dev"',
-      'exec chroot --userspec=65532:65532 "$root" env --ignore-environment "$@"',
+      'exec chroot --userspec="$user" "$root" env --ignore-environment "$@"',
     ];
-    const args = ['--mount', 'sh', '-euc', steps.join('\n'), 'sh', root, ...Env, ...command];
+    const args = ['--mount', 'sh', '-euc', steps.join('\n'), 'sh', root, User, ...Env, ...command];
     return await run('unshare', args, {}, new AbortController().signal);
   }
 
