@@ -35,6 +35,13 @@ export const ROOMS: readonly Room[] = [
   { name: 'journal', may: [] },
   { name: 'events', may: [], mayTypesOf: ['hooks', 'hook-config'] },
   {
+    name: 'delivery',
+    may: ['artifacts', 'module-store', 'modules', 'releases', 'authorization', 'values', 'metrics'],
+    mayTypesOf: ['settings'],
+  },
+  { name: 'artifacts', may: ['modules', 'authorization'] },
+  { name: 'module-store', may: [], mayTypesOf: ['settings'] },
+  {
     name: 'modules',
     may: ['releases', 'values'],
     mayTypesOf: ['authorization', 'hooks', 'hook-config', 'settings'],
@@ -73,7 +80,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
     'authorization',
     'hooks',
   ],
-  '@addon-operator/crypto': ['cli', 'webhooks', 'authorization'],
+  '@addon-operator/crypto': ['cli', 'webhooks', 'artifacts', 'authorization'],
   '@addon-operator/crontab': ['tools', 'views', 'reconcile', 'hook-runs'],
   '@addon-operator/task-queue': [
     'devkit',
@@ -98,6 +105,8 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/exporter-trace-otlp-http': [],
   '@opentelemetry/sdk-trace': [],
   'prom-client': ['metrics'],
+  '@addon-operator/oci': ['cli', 'app', 'devkit', 'tools', 'delivery', 'artifacts'],
+  tar: ['artifacts'],
 };
 
 /** Modules without effects, which may be loaded along with a pure file; itself it imports no `node:` module at all. */
