@@ -106,7 +106,7 @@ async function discover(
     // A restarted converge discovers by itself: this attempt must not touch its phase.
     const isCurrent = (): boolean => queue.entries.some(({ id }) => id === entry.id);
     const found = await discovery.discover(queue.name, isCurrent, signal);
-    if (found.type === 'superseded') return { type: 'success' };
+    if (found.type === 'superseded' || !isCurrent()) return { type: 'success' };
     // New values were queued in front of this attempt: the module runs would come before them, and
     // a change before the first discovery runs no module by itself.
     const isBehindValues = queue.entries.some((other) => other.task.type === 'ApplyKubeConfigValues');

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { operatorLab } from '../../test/support/operator-lab.ts';
+import { name, operatorLab } from '../../test/support/operator-lab.ts';
+import { splitGlobalPatch } from '../values/enabled-patches.ts';
 
 const FULL = { path: '/modules', modules: ['web'] };
 
@@ -25,4 +26,19 @@ test.each([
   lab.obstacles.set('deploy web', () => void remembered.push(lab.rememberedDirectories));
   await lab.converge();
   expect(remembered).toEqual([record]);
+});
+
+test('a flag that a hook sets counts, whenever it comes during the first converge', async () => {
+  for (let ticks = 0; ticks < 200; ticks += 1) {
+    await using lab = await operatorLab(['web']);
+    lab.main.append({ type: 'ConvergeModules', event: 'OperatorStartup', trigger: 'start' });
+    lab.start();
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+    lab.enabled.delete('web');
+    const { flags } = splitGlobalPatch([{ op: 'add', path: '/webEnabled', value: false }]);
+    lab.dynamicFlags.apply(flags, 'hook');
+    lab.startOver();
+    await lab.settle();
+    expect(lab.operator.registry.isEnabled(name('web')), `after ${ticks} ticks`).toBe(false);
+  }
 });

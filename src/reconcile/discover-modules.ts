@@ -80,11 +80,12 @@ export class DiscoveryPass {
       new Set(owned.filter(({ status }) => status === 'deployed').map(({ name }) => name)),
     );
     const discovery = await this.#traced(queue, signal);
+    if (releases.size === 0 && started.size === 0) await this.#rememberDirectories(signal);
+    // From here on without a pause: a change after these checks finds the result in the registry.
     if (!isCurrent()) return { type: 'superseded' };
     // Later, such changes restart the converge; before the first discovery they do not, so it is
     // checked here.
     if (content !== configMapContent() || flags !== dynamicFlags.all) return { type: 'outdated' };
-    if (releases.size === 0 && started.size === 0) await this.#rememberDirectories(signal);
     this.#logDecisions(discovery);
     registry.setDiscovery(discovery);
     refusals.report();
