@@ -92,6 +92,7 @@ COPY bin ./bin
 COPY packages ./packages
 COPY src ./src
 COPY ui ./ui
+COPY docs ./docs
 COPY shell_lib.sh ./shell_lib.sh
 COPY frameworks ./frameworks
 RUN node bin/build.mjs

@@ -218,6 +218,15 @@ function publish(from, isKept) {
     rmSync(join(target, file), { force: true });
 }
 
+/** The pages of the documentation in one file, for `mcp` where there is no checkout. */
+function collectDocs(into) {
+  const directory = join(root, 'docs');
+  if (!existsSync(directory)) return;
+  const pages = filesIn(directory).filter((file) => file.endsWith('.md'));
+  const texts = pages.toSorted().map((file) => [file, readFileSync(join(directory, file), 'utf8')]);
+  write(join(into, 'docs.json'), JSON.stringify(Object.fromEntries(texts)));
+}
+
 const startedAt = new Date();
 mkdirSync(target, { recursive: true });
 const workDir = mkdtempSync(join(root, '.build-'));
@@ -231,6 +240,7 @@ try {
     hasPage && !isPageKept && buildPage(workDir),
   ]);
   for (const { status, reason } of parts) if (status === 'rejected') throw reason;
+  collectDocs(workDir);
   publish(workDir, (file) => isPageKept && file.startsWith('ui/'));
   const stamp = join(workDir, '.stamp');
   writeFileSync(stamp, '');

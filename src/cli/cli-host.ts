@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Clock } from '@addon-operator/base/clock';
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { harmless } from './harmless.ts';
@@ -9,6 +10,8 @@ export interface CliHost {
   /** What a user types to start this program; default `addon-operator`. */
   readonly command?: string;
   readonly clock: Clock;
+  /** Read only by commands that serve a client. */
+  readonly stdin?: Readable;
   readonly stdout: TextOutput;
   readonly stderr: TextOutput;
   /** Aborts at the first SIGINT or SIGTERM; listens to them from the first call on. */

@@ -7,6 +7,7 @@ import { SETTINGS } from '../settings.ts';
 import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addDebugCommand, type CommandParts, type CommandRunner } from './daemon/debug-command.ts';
+import { addMcpCommand } from './daemon/mcp-commands.ts';
 import { addRunsCommands, addTraceCommand } from './daemon/runs-commands.ts';
 import { addConfigCommand, addGlobalCommand, addQueueCommand } from './daemon/socket-commands.ts';
 import { addEventsCommand, addStatusCommand, addUiCommand } from './daemon/status-commands.ts';
@@ -103,6 +104,7 @@ const COMMANDS: readonly (readonly [
       ['events', addEventsCommand],
       ['wait', addWaitCommand],
       ['ui', addUiCommand],
+      ['mcp', addMcpCommand],
     ],
   ],
   [

@@ -22,6 +22,10 @@ export async function runProcess(process: NodeJS.Process): Promise<void> {
     command: ownCommand(started, path),
     cwd: process.cwd(),
     clock: systemClock,
+    // Not opened before it is used: an open one keeps the process alive.
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     stopSignal: () => stopSignals(process),

@@ -8,6 +8,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { ERROR_CODE_HEADER } from '@addon-operator/http-server/error-code-header';
 import { fieldsOf, parseJson } from '@addon-operator/json';
+import { type ActionClient, CLIENT_HEADER } from './action-clients.ts';
 import { socketErrorText } from './socket-error.ts';
 
 /** No command of the endpoint takes long: a daemon that is silent for this long is stopped or hangs. */
@@ -19,8 +20,12 @@ export interface DebugRequest {
   readonly socketPath: string;
   /** Path and query. */
   readonly path: string;
-  /** Sent as a form by POST; without it the request is a GET. */
+  /** Sent as a form by POST; without it and `body` the request is a GET. */
   readonly form?: Readonly<Record<string, string>>;
+  /** Sent as JSON by POST. */
+  readonly body?: Readonly<Record<string, string>>;
+  /** What requests an action, if that is not a command; named in the log and the Event. */
+  readonly client?: ActionClient;
 }
 
 export interface DebugResponse {
@@ -38,7 +43,7 @@ export interface DebugResponse {
  * @throws `signal.reason` on abort; without a signal only the limit ends the wait
  */
 export async function requestDebug(
-  { socketPath, path, form }: DebugRequest,
+  { socketPath, path, form, body, client }: DebugRequest,
   clock: SteadyClock,
   signal?: AbortSignal,
 ): Promise<DebugResponse> {
@@ -48,10 +53,14 @@ export async function requestDebug(
     {
       socketPath,
       path,
-      method: form === undefined ? 'GET' : 'POST',
+      method: form === undefined && body === undefined ? 'GET' : 'POST',
       // One connection for one request: a pooled one would keep the process of the command alive.
       agent: false,
-      ...(form && { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }),
+      headers: {
+        ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
+        ...(body && { 'Content-Type': 'application/json' }),
+        ...(client && { [CLIENT_HEADER]: client }),
+      },
     },
     (response) => {
       const chunks: Buffer[] = [];
@@ -69,7 +78,7 @@ export async function requestDebug(
     },
   );
   outgoing.on('error', reject);
-  outgoing.end(form && new URLSearchParams(form).toString());
+  outgoing.end(body === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(body));
   const stop = (): void => reject(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   const responded = new AbortController();

@@ -18,7 +18,7 @@ import {
   redactedResponse,
   textResponse,
 } from '@addon-operator/http-server/response';
-import type { ServerRequest } from '@addon-operator/http-server/serve';
+import type { RequestOrigin, ServerRequest } from '@addon-operator/http-server/serve';
 import { canonicalJson, parseJson } from '@addon-operator/json';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { Redactor } from '@addon-operator/masking/redactor';
@@ -29,6 +29,7 @@ import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
 import type { AbortHook } from '../status/hook-abort.ts';
 import type { TriggerHook } from '../status/hook-trigger.ts';
+import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
@@ -118,7 +119,7 @@ export function debugHandler(
   endpoint: DebugEndpoint,
   isReadOnly: boolean,
   api: Api = createApi(endpoint),
-): (request: ServerRequest, signal: AbortSignal) => Promise<RouteResponse> {
+): (request: ServerRequest, signal: AbortSignal, origin?: RequestOrigin) => Promise<RouteResponse> {
   const routes = [
     ...daemonRoutes(endpoint),
     ...globalRoutes(endpoint),
@@ -139,9 +140,9 @@ export function debugHandler(
   const { redactor } = endpoint;
   const shown = (response: RouteResponse): RouteResponse =>
     redactor === undefined ? response : redactedResponse(response, redactor);
-  return async (request, signal) => {
+  return async (request, signal, origin) => {
     if (request.path.startsWith(`${API_PREFIX}/`))
-      return await api(request, signal, isReadOnly ? undefined : 'debug socket');
+      return await api(request, signal, isReadOnly ? undefined : clientOf(origin));
     // Of a path that is known only with another method the client learns that the method is wrong, not the path.
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);
@@ -416,4 +417,10 @@ function parameterTable(list: readonly RuntimeParameterView[]): string {
     ),
   );
   return `${[row('NAME', 'VALUE', 'EXPIRE AT', 'DESCRIPTION'), ...rows].join('\n')}\n`;
+}
+
+/** What requests an action, for the log and the Event. */
+function clientOf(origin: RequestOrigin | undefined): string {
+  const client = origin?.headers[CLIENT_HEADER.toLowerCase()];
+  return ACTION_CLIENTS.find((known) => known === client) ?? 'debug socket';
 }

@@ -17,6 +17,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'webhooks', may: '*' },
   { name: 'leader', may: [], mayTypesOf: ['status', 'metrics', 'settings'] },
   { name: 'ui', may: ['server'], mayTypesOf: ['settings', 'status'] },
+  { name: 'mcp', may: ['server'] },
   { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings', 'journal', 'recordings'] },
   {
     name: 'tools',
