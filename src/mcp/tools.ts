@@ -291,9 +291,10 @@ const ACTIONS: readonly Tool[] = MODULE_ACTIONS.map((action) => ({
     type: 'operator',
     request: ({ module, ...fields }) => ({
       path: `${API_PREFIX}/modules/${encodeURIComponent(String(module))}/actions`,
-      body: Object.fromEntries(
-        Object.entries({ action, ...fields }).map(([name, value]) => [name, `${value}`]),
-      ),
+      body: {
+        action,
+        ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
+      },
     }),
   },
   isAction: true,
