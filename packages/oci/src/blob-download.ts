@@ -49,7 +49,7 @@ export class BlobDownload {
     for (let resumes = 0; ; resumes += 1) {
       try {
         yield* this.#rest(source, signal);
-        this.#check.finish(`${source.url}`);
+        this.#check.finish(source.url);
         return;
       } catch (error) {
         if (signal.aborted || !isCut(error) || resumes === MAX_RESUMES) throw error;

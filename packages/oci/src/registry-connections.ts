@@ -123,14 +123,12 @@ class Wait {
   readonly signal: AbortSignal;
   readonly #url: URL;
   readonly #options: ConnectionOptions;
-  readonly #outer: AbortSignal;
   readonly #expired = new AbortController();
   #running = new AbortController();
 
   constructor(url: URL, options: ConnectionOptions, outer: AbortSignal) {
     this.#url = url;
     this.#options = options;
-    this.#outer = outer;
     this.signal = AbortSignal.any([outer, this.#expired.signal]);
   }
 
@@ -163,9 +161,9 @@ class Wait {
     }
   }
 
-  /** The reason of the caller, or the failure as an error of the project. */
+  /** Why it was aborted, else the failure as an error of the project. */
   failure(error: unknown): unknown {
-    if (this.#outer.aborted) return this.#outer.reason;
+    if (this.signal.aborted) return this.signal.reason;
     return error instanceof OperatorError ? error : unreachable(this.#url, problemOf(error), error);
   }
 }
@@ -209,7 +207,7 @@ export class HttpResponse {
     } finally {
       this.#wait.stop();
       // Of a body that was not read to its end the connection is of no further use.
-      this.#message.destroy();
+      if (!this.#message.readableEnded) this.#message.destroy();
     }
   }
 

@@ -71,16 +71,13 @@ export class RegistryRepository implements WritableRepository {
     hexOf(digest);
     for (const mirror of this.#trustedMirrors()) {
       try {
-        const found = await this.#getManifest(mirror, digest, signal);
-        if (found !== undefined) return found;
+        return await this.#manifestAt(mirror, digest, signal);
       } catch (error) {
         signal.throwIfAborted();
         this.#onMirrorFailure(mirror.url, error);
       }
     }
-    const found = await this.#getManifest(this.#registry, digest, signal);
-    if (found !== undefined) return found;
-    throw new OperatorError('REGISTRY_NOT_FOUND', `${this.url}: there is no manifest ${digest}`);
+    return await this.#manifestAt(this.#registry, digest, signal);
   }
 
   blob(descriptor: Descriptor, signal: AbortSignal): AsyncIterable<Uint8Array> {
@@ -147,6 +144,16 @@ export class RegistryRepository implements WritableRepository {
     );
     await response.discard();
     return response.header('oci-subject') !== undefined;
+  }
+
+  async #manifestAt(
+    endpoint: RegistryEndpoint,
+    digest: string,
+    signal: AbortSignal,
+  ): Promise<FetchedManifest> {
+    const found = await this.#getManifest(endpoint, digest, signal);
+    if (found !== undefined) return found;
+    throw new OperatorError('REGISTRY_NOT_FOUND', `${endpoint.url}: there is no manifest ${digest}`);
   }
 
   #trustedMirrors(): readonly RegistryEndpoint[] {

@@ -5,68 +5,15 @@ import { join } from 'node:path';
 import { systemClock } from '@addon-operator/base/clock';
 import { digestOf } from '@addon-operator/oci/digest';
 import { openRepository } from '@addon-operator/oci/open-repository';
-import type {
-  BlobContent,
-  Descriptor,
-  FetchedManifest,
-  WritableRepository,
-} from '@addon-operator/oci/repository';
+import type { WritableRepository } from '@addon-operator/oci/repository';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { blobOf, contentOf, pushArtifact as push } from '../../support/oci/artifacts.ts';
 import { crane, oras } from '../../support/oci/client-programs.ts';
 import { DistributionRegistry } from '../../support/oci/distribution-registry.ts';
 import { FaultRegistry } from '../../support/oci/fault-registry.ts';
 import { describeRegistries } from '../../support/oci/oci-suite.ts';
 
 const { signal } = new AbortController();
-const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
-
-function blobOf(bytes: Uint8Array, mediaType = 'application/octet-stream'): BlobContent {
-  const open = async function* opened(): AsyncGenerator<Uint8Array> {
-    yield await Promise.resolve(bytes);
-  };
-  return { mediaType, digest: digestOf(bytes), size: bytes.length, open };
-}
-
-function descriptorOf({ mediaType, digest, size }: Descriptor): Descriptor {
-  return { mediaType, digest, size };
-}
-
-function manifestOf(
-  config: Descriptor,
-  layers: readonly Descriptor[],
-  subject?: Descriptor,
-): FetchedManifest {
-  const bytes = Buffer.from(
-    JSON.stringify({
-      schemaVersion: 2,
-      mediaType: MANIFEST_TYPE,
-      config: descriptorOf(config),
-      layers: layers.map(descriptorOf),
-      ...(subject && { subject: descriptorOf(subject) }),
-    }),
-  );
-  return { descriptor: { mediaType: MANIFEST_TYPE, digest: digestOf(bytes), size: bytes.length }, bytes };
-}
-
-async function push(
-  to: WritableRepository,
-  tag: string,
-  layer: Uint8Array,
-  subject?: Descriptor,
-): Promise<FetchedManifest> {
-  const [config, content] = [blobOf(Buffer.from('{}'), 'application/vnd.example.config+json'), blobOf(layer)];
-  for (const blob of [config, content]) await to.pushBlob(blob, signal);
-  const manifest = manifestOf(config, [content], subject);
-  await to.pushManifest(manifest, tag === '' ? manifest.descriptor.digest : tag, signal);
-  return manifest;
-}
-
-async function contentOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all);
-}
-
 interface Place {
   readonly url: string;
   /** How crane and oras call the repository, with their flags. */
@@ -104,7 +51,7 @@ describeRegistries('the client of registries', () => {
   };
 
   for (const [name, place] of Object.entries(places)) {
-    describe(name, () => {
+    describe(`with ${name}`, () => {
       const open = (): WritableRepository => openRepository(place().url, { clock: systemClock });
       const layer = randomBytes(300_000);
 

@@ -15,14 +15,14 @@ export interface RegistryFault {
   readonly body?: string;
   /** Headers of the response that are left out. */
   readonly remove?: readonly string[];
-  /** The connection ends after so many bytes of the body. */
+  /** The connection ends after so many bytes of the body; -1 is before the response. */
   readonly cutAt?: number;
   /** The byte there is another one. */
   readonly flipAt?: number;
   /** There is no response. */
   readonly hang?: boolean;
   /** After the response, the manifest at the path `from` is put at the path `to`: a tag moves between two requests. */
-  readonly then?: { readonly from: string; readonly to: string };
+  readonly afterwards?: { readonly from: string; readonly to: string };
 }
 
 export interface RegistryRequest {

@@ -29,15 +29,15 @@ type Fault struct {
 	Body    *string           `json:"body"`
 	// Remove names headers of the response.
 	Remove []string `json:"remove"`
-	// CutAt ends the connection after so many bytes of the body.
+	// CutAt ends the connection after so many bytes of the body; -1 is before the response.
 	CutAt *int `json:"cutAt"`
 	// FlipAt changes the byte there.
 	FlipAt *int `json:"flipAt"`
 	// Hang never responds.
 	Hang bool `json:"hang"`
-	// Then is a request to the registry itself, made after the response: GET its From and PUT it at To.
-	Then *struct{ From, To string } `json:"then"`
-	path *regexp.Regexp
+	// Afterwards is a request to the registry itself, made after the response: GET its From and PUT it at To.
+	Afterwards *struct{ From, To string } `json:"afterwards"`
+	path       *regexp.Regexp
 }
 
 // Request is an entry of the access log.
@@ -123,8 +123,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.lock.Lock()
 	s.log = append(s.log, Request{r.Method, r.URL.RequestURI(), recorder.Code, r.Header.Get("Authorization"), r.Header.Get("Range"), body.count})
 	s.lock.Unlock()
-	if f != nil && f.Then != nil {
-		s.copyManifest(f.Then.From, f.Then.To)
+	if f != nil && f.Afterwards != nil {
+		s.copyManifest(f.Afterwards.From, f.Afterwards.To)
+	}
+	if f != nil && f.CutAt != nil && *f.CutAt < 0 {
+		panic(http.ErrAbortHandler)
 	}
 	w.WriteHeader(recorder.Code)
 	if f != nil && f.CutAt != nil && *f.CutAt < len(content) {
