@@ -8,6 +8,7 @@ import { type HttpRequest, type RegistryConnections, shown } from './registry-co
 import type { CredentialSource } from './registry-credentials.ts';
 import { type Challenge, parseChallenges } from './response-headers.ts';
 import { TokenCache, type TokenUse } from './token-cache.ts';
+import { tokenRealm } from './token-realm.ts';
 
 /** What a request does with a repository. */
 export interface Access {
@@ -27,8 +28,6 @@ export interface AuthorizationOptions {
 }
 
 const MAX_TOKEN_RESPONSE_BYTES = 65_536;
-/** The token servers of registries that are known to be elsewhere. */
-const KNOWN_REALMS: Readonly<Record<string, string>> = { 'registry-1.docker.io': 'auth.docker.io' };
 const CLIENT_ID = 'addon-operator';
 
 export class RegistryAuthorization {
@@ -82,13 +81,17 @@ export class RegistryAuthorization {
 
   async #useOf({ parameters }: Challenge, access: Access, signal: AbortSignal): Promise<TokenUse> {
     const { host, name, actions } = access;
-    const { realm = '', service = '', scope = `repository:${name}:${actions}` } = parameters;
+    const { realm = '', service = '' } = parameters;
+    const own = `repository:${name}:${actions}`;
+    // A push begins with requests that only read, for which the registry would ask for less.
+    const scope = actions === 'pull' ? (parameters['scope'] ?? own) : own;
     const credential = await this.#options.credentials(`${host}/${name}`, signal);
     return { registry: host, realm, service, scope, credential };
   }
 
   async #requestToken(use: TokenUse, access: Access, signal: AbortSignal): Promise<string> {
-    const realm = realmOf(use, access, this.#options.realmHosts);
+    const { base, host } = access;
+    const realm = tokenRealm(use, { base, host }, this.#options.realmHosts);
     const requestedMs = this.#options.clock.steadyMs();
     const response = await this.#options.connections.send(tokenRequest(realm, use), signal);
     const body = await response.bytes(MAX_TOKEN_RESPONSE_BYTES);
@@ -136,28 +139,6 @@ function tokenRequest(realm: URL, { service, scope, credential }: TokenUse): Htt
     url,
     headers: credential === undefined ? {} : { Authorization: basic(credential) },
   };
-}
-
-/** @throws OperatorError REGISTRY_REFUSED for a token server that must not get the credentials of this registry */
-function realmOf({ realm, credential }: TokenUse, { base, host }: Access, allowed: readonly string[]): URL {
-  const refuse = (problem: string): OperatorError => {
-    const server = URL.canParse(realm) ? shown(new URL(realm)) : 'what it calls its realm';
-    return new OperatorError('REGISTRY_REFUSED', `${host} refers to the token server ${server}: ${problem}`);
-  };
-  if (!/^https?:/.test(realm) || !URL.canParse(realm)) throw refuse('that is no URL');
-  const url = new URL(realm);
-  if (base.protocol === 'https:' && url.protocol !== 'https:')
-    throw refuse('it has no TLS, unlike the registry');
-  const isKnown = [base.hostname, KNOWN_REALMS[base.hostname], ...allowed].includes(url.hostname);
-  if (credential === undefined || isKnown || areRelated(url.hostname, base.hostname)) return url;
-  throw refuse('it is of another domain and gets no credentials, unless its host is allowed');
-}
-
-/** Whether one is a subdomain of the other, which is more than a top-level domain. */
-function areRelated(one: string, other: string): boolean {
-  const isBelow = (child: string, parent: string): boolean =>
-    parent.includes('.') && !/^[\d.]+$|^\[/.test(parent) && child.endsWith(`.${parent}`);
-  return isBelow(one, other) || isBelow(other, one);
 }
 
 function keyOf({ base, name, actions }: Access): string {
