@@ -1,9 +1,10 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import { ContentCheck } from './digest.ts';
-import type { HttpResponse } from './registry-connections.ts';
-import { isCut, type RegistryEndpoint } from './registry-endpoint.ts';
+import type { RegistryResponse } from './registry-connections.ts';
+import type { RegistryEndpoint } from './registry-endpoint.ts';
 import type { Descriptor } from './repository.ts';
+import { isCut } from './status-error.ts';
 
 export interface BlobSources {
   readonly clock: SteadyClock;
@@ -79,7 +80,7 @@ export class BlobDownload {
   }
 }
 
-function requireRange(response: HttpResponse, start: number, from: string): void {
+function requireRange(response: RegistryResponse, start: number, from: string): void {
   if (response.status !== 206) return;
   const range = response.header('content-range') ?? '';
   if (range.startsWith(`bytes ${start}-`)) return;

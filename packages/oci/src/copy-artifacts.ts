@@ -1,4 +1,4 @@
-import { parseManifest, referrersTag } from './oci-manifest.ts';
+import { readManifest, referrersTag } from './oci-manifest.ts';
 import type { Descriptor, FetchedManifest, Repository, WritableRepository } from './repository.ts';
 
 /** What of an artifact was sent; the rest was there already. */
@@ -46,7 +46,7 @@ export class ArtifactCopier {
   async #copyTree(digest: string, reference: string): Promise<void> {
     if (this.#done.has(`${reference} ${digest}`)) return;
     const manifest = await this.#source.manifest(digest, this.#signal);
-    const { blobs, manifests } = parseManifest(manifest.bytes, this.#source.url);
+    const { blobs, manifests } = readManifest(manifest.bytes, this.#source.url);
     for (const child of manifests) await this.#copyTree(child.digest, child.digest);
     for (const blob of blobs) await this.#copyBlob(blob);
     await this.#pushManifest(manifest, reference);

@@ -12,7 +12,7 @@ import {
   checkedManifest,
   indexOf,
   MAX_MANIFEST_BYTES,
-  parseManifest,
+  readManifest,
   referrerEntry,
   referrersTag,
 } from './oci-manifest.ts';
@@ -77,7 +77,7 @@ export class LayoutRepository implements WritableRepository {
     const found = new Map<string, Descriptor>();
     for (const entry of await this.#entries()) {
       const manifest = await this.manifest(entry.digest, signal);
-      const { subject, manifests } = parseManifest(manifest.bytes, this.url);
+      const { subject, manifests } = readManifest(manifest.bytes, this.url);
       if (subject?.digest === digest) found.set(entry.digest, referrerEntry(manifest, this.url));
       if (tagOf(entry) === tag) for (const one of manifests) found.set(one.digest, one);
     }
@@ -128,7 +128,7 @@ export class LayoutRepository implements WritableRepository {
   /** @param mayBeMissing as before the first push */
   async #entries(mayBeMissing = false): Promise<readonly Descriptor[]> {
     const bytes = await this.#read(join(this.#directory, 'index.json'), MAX_INDEX_BYTES);
-    if (bytes !== undefined) return parseManifest(bytes, `${this.url}/index.json`).manifests;
+    if (bytes !== undefined) return readManifest(bytes, `${this.url}/index.json`).manifests;
     if (mayBeMissing) return [];
     throw this.#missing('index.json: it is not an OCI image layout');
   }

@@ -25,7 +25,7 @@ export interface ManifestContent {
 }
 
 /** @param from for messages @throws OperatorError ARTIFACT_INVALID */
-export function parseManifest(bytes: Uint8Array, from: string): ManifestContent {
+export function readManifest(bytes: Uint8Array, from: string): ManifestContent {
   const fields = fieldsOf(parse(bytes, from));
   const { mediaType, artifactType, annotations, subject } = fields;
   const config = fields['config'] === undefined ? undefined : toDescriptor(fields['config'], from);
@@ -58,7 +58,7 @@ export function checkedManifest(
   }
   const named = mediaType?.split(';')[0]?.trim();
   const isNamed = named !== undefined && MANIFEST_TYPES.includes(named);
-  const type = isNamed ? named : (parseManifest(bytes, from).mediaType ?? MANIFEST_TYPE);
+  const type = isNamed ? named : (readManifest(bytes, from).mediaType ?? MANIFEST_TYPE);
   return { descriptor: { mediaType: type, digest: actual, size: bytes.length }, bytes };
 }
 
@@ -69,7 +69,7 @@ export function referrersTag(digest: string): string {
 
 /** How an index lists a manifest that refers to a subject. */
 export function referrerEntry({ descriptor, bytes }: FetchedManifest, from: string): Descriptor {
-  const { artifactType, annotations } = parseManifest(bytes, from);
+  const { artifactType, annotations } = readManifest(bytes, from);
   const { mediaType, digest, size } = descriptor;
   return {
     mediaType,

@@ -1,17 +1,18 @@
 // The header Authorization of requests to a registry: Basic, or a token of the registry's token server, as the registry asks for
 // it. What it asked for is remembered, so that later requests are not refused first.
 
-import type { SteadyClock } from '@addon-operator/base/clock';
+import type { Clock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf } from '@addon-operator/json';
-import { type HttpRequest, type RegistryConnections, shown } from './registry-connections.ts';
+import { type RegistryConnections, type RegistryRequest, shown } from './registry-connections.ts';
 import type { CredentialSource } from './registry-credentials.ts';
 import { type Challenge, parseChallenges } from './response-headers.ts';
+import { statusError } from './status-error.ts';
 import { TokenCache, type TokenUse } from './token-cache.ts';
 import { tokenRealm } from './token-realm.ts';
 
 /** What a request does with a repository. */
-export interface Access {
+export interface RepositoryAccess {
   /** Of the registry, with its protocol. */
   readonly base: URL;
   readonly host: string;
@@ -20,7 +21,7 @@ export interface Access {
 }
 
 export interface AuthorizationOptions {
-  readonly clock: SteadyClock;
+  readonly clock: Clock;
   readonly connections: Pick<RegistryConnections, 'send'>;
   readonly credentials: CredentialSource;
   /** Hosts of token servers that get credentials although they are of another domain than the registry. */
@@ -41,7 +42,7 @@ export class RegistryAuthorization {
   }
 
   /** The header for a request, as far as it is known what the registry asks for. */
-  async header(access: Access, signal: AbortSignal): Promise<string | undefined> {
+  async header(access: RepositoryAccess, signal: AbortSignal): Promise<string | undefined> {
     const challenge = this.#challenges.get(keyOf(access));
     return challenge && (await this.#respondTo(challenge, access, signal));
   }
@@ -53,7 +54,7 @@ export class RegistryAuthorization {
    */
   async headerAfter401(
     header: string | undefined,
-    access: Access,
+    access: RepositoryAccess,
     refused: string | undefined,
     signal: AbortSignal,
   ): Promise<string | undefined> {
@@ -70,7 +71,11 @@ export class RegistryAuthorization {
     return next === refused ? undefined : next;
   }
 
-  async #respondTo(challenge: Challenge, access: Access, signal: AbortSignal): Promise<string | undefined> {
+  async #respondTo(
+    challenge: Challenge,
+    access: RepositoryAccess,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const use = await this.#useOf(challenge, access, signal);
     const { credential } = use;
     if (challenge.scheme === 'basic') {
@@ -79,7 +84,7 @@ export class RegistryAuthorization {
     return `Bearer ${this.#tokens.get(use) ?? (await this.#requestToken(use, access, signal))}`;
   }
 
-  async #useOf({ parameters }: Challenge, access: Access, signal: AbortSignal): Promise<TokenUse> {
+  async #useOf({ parameters }: Challenge, access: RepositoryAccess, signal: AbortSignal): Promise<TokenUse> {
     const { host, name, actions } = access;
     const { realm = '', service = '' } = parameters;
     const own = `repository:${name}:${actions}`;
@@ -89,19 +94,16 @@ export class RegistryAuthorization {
     return { registry: host, realm, service, scope, credential };
   }
 
-  async #requestToken(use: TokenUse, access: Access, signal: AbortSignal): Promise<string> {
+  async #requestToken(use: TokenUse, access: RepositoryAccess, signal: AbortSignal): Promise<string> {
     const { base, host } = access;
     const realm = tokenRealm(use, { base, host }, this.#options.realmHosts);
     const requestedMs = this.#options.clock.steadyMs();
     const response = await this.#options.connections.send(tokenRequest(realm, use), signal);
     const body = await response.bytes(MAX_TOKEN_RESPONSE_BYTES);
     if (response.status !== 200) {
-      const isRefusal = response.status >= 400 && response.status < 500 && response.status !== 429;
       const account = use.credential === undefined ? 'without an account' : 'with the account that was given';
-      throw new OperatorError(
-        isRefusal ? 'REGISTRY_REFUSED' : 'REGISTRY_UNREACHABLE',
-        `The token server ${shown(realm)} of ${access.host}/${access.name} returned ${response.status} ${account}`,
-      );
+      const message = `The token server ${shown(realm)} of ${host}/${access.name} returned ${response.status} ${account}`;
+      throw statusError(response, message, this.#options.clock.wallMs());
     }
     const { token, access_token: accessToken, expires_in: seconds } = fieldsOf(parse(body));
     const found = typeof token === 'string' && token !== '' ? token : accessToken;
@@ -118,7 +120,7 @@ function basic({ username, password }: { readonly username: string; readonly pas
 }
 
 /** With a refresh token the protocol of OAuth 2 is used, else that of docker, which all token servers have. */
-function tokenRequest(realm: URL, { service, scope, credential }: TokenUse): HttpRequest {
+function tokenRequest(realm: URL, { service, scope, credential }: TokenUse): RegistryRequest {
   if (credential !== undefined && 'identityToken' in credential) {
     const form = new URLSearchParams({
       grant_type: 'refresh_token',
@@ -141,7 +143,7 @@ function tokenRequest(realm: URL, { service, scope, credential }: TokenUse): Htt
   };
 }
 
-function keyOf({ base, name, actions }: Access): string {
+function keyOf({ base, name, actions }: RepositoryAccess): string {
   return `${base.host} ${name} ${actions}`;
 }
 

@@ -20,7 +20,7 @@ export interface ConnectionOptions {
   readonly responseTimeoutMs?: number;
 }
 
-export interface HttpRequest {
+export interface RegistryRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ export class RegistryConnections {
    *
    * @throws OperatorError REGISTRY_UNREACHABLE if there is no response; `signal.reason` when it aborts
    */
-  async send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+  async send(request: RegistryRequest, signal: AbortSignal): Promise<RegistryResponse> {
     let current = request;
     for (let redirects = 0; ; redirects += 1) {
       const response = await this.#sendOnce(current, signal);
@@ -92,7 +92,7 @@ export class RegistryConnections {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
-  async #sendOnce(request: HttpRequest, outer: AbortSignal): Promise<HttpResponse> {
+  async #sendOnce(request: RegistryRequest, outer: AbortSignal): Promise<RegistryResponse> {
     const { clock, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
     const { url, method, headers } = request;
     const agent = this.#agents[url.protocol];
@@ -106,7 +106,11 @@ export class RegistryConnections {
       try {
         wait.start();
         const sent = { url, method, headers, body, agent };
-        return new HttpResponse(url, await sendRequest(sent, { clock, connectTimeoutMs }, wait.signal), wait);
+        return new RegistryResponse(
+          url,
+          await sendRequest(sent, { clock, connectTimeoutMs }, wait.signal),
+          wait,
+        );
       } catch (error) {
         if (!(error instanceof StaleConnectionError) || stale === MAX_STALE_RETRIES)
           throw wait.failure(error);
@@ -169,7 +173,7 @@ class Wait {
 }
 
 /** A response whose body is still to be read or discarded. */
-export class HttpResponse {
+export class RegistryResponse {
   /** Where it came from, after redirects. */
   readonly url: URL;
   readonly status: number;
@@ -240,7 +244,7 @@ export class HttpResponse {
 }
 
 /** The same request to where a response sent it. */
-function redirected(request: HttpRequest, location: string): HttpRequest {
+function redirected(request: RegistryRequest, location: string): RegistryRequest {
   const { url: from } = request;
   if (!URL.canParse(location, from.href)) throw unreachable(from, 'it redirects to something that is no URL');
   const url = new URL(location, from);

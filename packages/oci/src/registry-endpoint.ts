@@ -1,16 +1,16 @@
 import type { Clock } from '@addon-operator/base/clock';
-import { type ErrorCode, hasCode, OperatorError } from '@addon-operator/base/errors';
+import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf } from '@addon-operator/json';
 import { escapeControls } from '@addon-operator/strings/escape-controls';
 import { isDockerHub } from './reference.ts';
 import type { RegistryAuthorization } from './registry-authorization.ts';
 import {
-  type HttpRequest,
-  type HttpResponse,
   type RegistryConnections,
+  type RegistryRequest,
+  type RegistryResponse,
   shown,
 } from './registry-connections.ts';
-import { retryAfterMs } from './response-headers.ts';
+import { statusError } from './status-error.ts';
 
 export interface EndpointParts {
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface EndpointParts {
   readonly authorization: RegistryAuthorization;
 }
 
-export interface EndpointRequest extends Omit<HttpRequest, 'url' | 'headers'> {
+export interface EndpointRequest extends Omit<RegistryRequest, 'url' | 'headers'> {
   /** Below the repository, such as `tags/list`, or a URL that the registry returned. */
   readonly path: string | URL;
   readonly headers?: Readonly<Record<string, string>>;
@@ -29,7 +29,6 @@ export interface EndpointRequest extends Omit<HttpRequest, 'url' | 'headers'> {
 
 const MAX_ERROR_BYTES = 65_536;
 const MAX_ERROR_CHARACTERS = 300;
-const MS_PER_SECOND = 1_000;
 const DOCKER_HUB_SERVER = 'registry-1.docker.io';
 
 /** One repository at one registry: requests with authorization, and what their statuses mean. */
@@ -47,14 +46,14 @@ export class RegistryEndpoint {
   }
 
   /** @throws OperatorError with the code for the status, or REGISTRY_UNREACHABLE */
-  async send(request: EndpointRequest, signal: AbortSignal): Promise<HttpResponse> {
+  async send(request: EndpointRequest, signal: AbortSignal): Promise<RegistryResponse> {
     const { actions = 'pull', expect } = request;
     const { connections, authorization } = this.#parts;
     const access = { ...this.#access, actions };
     const url = this.#urlOf(request.path);
     // The registry may refer to another host, which gets no credentials.
     const isOwn = url.host === access.base.host;
-    const send = async (header: string | undefined): Promise<HttpResponse> => {
+    const send = async (header: string | undefined): Promise<RegistryResponse> => {
       const headers = { ...request.headers, ...(header !== undefined && isOwn && { Authorization: header }) };
       return await connections.send({ method: request.method, url, headers, body: request.body }, signal);
     };
@@ -85,34 +84,17 @@ export class RegistryEndpoint {
     );
   }
 
-  async #refusal(method: string, response: HttpResponse, header: string | undefined): Promise<OperatorError> {
-    const { status, headers } = response;
+  async #refusal(method: string, response: RegistryResponse, header: string | undefined): Promise<Error> {
+    const { status } = response;
     const reason = withoutSecret(await reasonOf(response), header);
-    const message = `${this.url}: ${method} ${response.url.pathname} returned ${status}${reason}`;
-    if (status === 429 || status === 503) {
-      const waitMs = retryAfterMs(headers['retry-after'], this.#parts.clock.wallMs());
-      const asked =
-        waitMs === undefined ? '' : `; it asks to wait for ${Math.ceil(waitMs / MS_PER_SECOND)} s`;
-      const facts = { status };
-      return new OperatorError('REGISTRY_UNREACHABLE', `${message}${asked}`, { retryAfterMs: waitMs, facts });
-    }
     const advice = status === 401 && header === undefined ? '; no account was given for it' : '';
-    return new OperatorError(codeFor(status), `${message}${advice}`, { facts: { status } });
+    const message = `${this.url}: ${method} ${response.url.pathname} returned ${status}${reason}${advice}`;
+    return statusError(response, message, this.#parts.clock.wallMs());
   }
 }
 
-/** Whether an exchange ended without a status, so that another attempt may go further. */
-export function isCut(error: unknown): boolean {
-  return hasCode(error, 'REGISTRY_UNREACHABLE') && error.facts['status'] === undefined;
-}
-
-function codeFor(status: number): ErrorCode {
-  if (status === 404) return 'REGISTRY_NOT_FOUND';
-  return status >= 400 && status < 500 ? 'REGISTRY_REFUSED' : 'REGISTRY_UNREACHABLE';
-}
-
 /** The codes and messages of the body, as the specification has them. */
-async function reasonOf(response: HttpResponse): Promise<string> {
+async function reasonOf(response: RegistryResponse): Promise<string> {
   let errors: unknown;
   try {
     errors = fieldsOf(JSON.parse((await response.bytes(MAX_ERROR_BYTES)).toString()))['errors'];

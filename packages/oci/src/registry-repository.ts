@@ -8,15 +8,16 @@ import {
   indexOf,
   MANIFEST_TYPES,
   MAX_MANIFEST_BYTES,
-  parseManifest,
+  readManifest,
   referrerEntry,
   referrersTag,
 } from './oci-manifest.ts';
 import { isTag, requireReference } from './reference.ts';
-import type { HttpResponse } from './registry-connections.ts';
-import { isCut, type RegistryEndpoint } from './registry-endpoint.ts';
+import type { RegistryResponse } from './registry-connections.ts';
+import type { RegistryEndpoint } from './registry-endpoint.ts';
 import type { BlobContent, Descriptor, FetchedManifest, WritableRepository } from './repository.ts';
 import { nextPage } from './response-headers.ts';
+import { isCut } from './status-error.ts';
 
 export interface RegistryRepositoryParts {
   readonly clock: SteadyClock;
@@ -95,9 +96,9 @@ export class RegistryRepository implements WritableRepository {
   async referrers(digest: string, signal: AbortSignal): Promise<readonly Descriptor[]> {
     hexOf(digest);
     const listed = await this.#pages(`referrers/${digest}`, 'manifests', [200, ...NO_REFERRERS], signal);
-    if (listed !== undefined) return parseManifest(jsonOf({ manifests: listed }), this.url).manifests;
+    if (listed !== undefined) return readManifest(jsonOf({ manifests: listed }), this.url).manifests;
     const index = await this.#getManifest(this.#registry, referrersTag(digest), signal);
-    return index === undefined ? [] : parseManifest(index.bytes, this.url).manifests;
+    return index === undefined ? [] : readManifest(index.bytes, this.url).manifests;
   }
 
   async pushBlob(blob: BlobContent, signal: AbortSignal): Promise<boolean> {
@@ -117,7 +118,7 @@ export class RegistryRepository implements WritableRepository {
 
   async pushManifest(manifest: FetchedManifest, reference: string, signal: AbortSignal): Promise<boolean> {
     const { descriptor, bytes } = manifest;
-    const { subject } = parseManifest(bytes, this.url);
+    const { subject } = readManifest(bytes, this.url);
     const known = await this.resolve(reference, signal);
     const isNew = known?.digest !== descriptor.digest;
     const hasIndex = isNew ? await this.#put(manifest, reference, signal) : false;
@@ -169,7 +170,7 @@ export class RegistryRepository implements WritableRepository {
   async #addReferrer(subject: string, manifest: FetchedManifest, signal: AbortSignal): Promise<void> {
     const tag = referrersTag(subject);
     const index = await this.#getManifest(this.#registry, tag, signal);
-    const listed = index === undefined ? [] : parseManifest(index.bytes, this.url).manifests;
+    const listed = index === undefined ? [] : readManifest(index.bytes, this.url).manifests;
     if (listed.some(({ digest }) => digest === manifest.descriptor.digest)) return;
     await this.pushManifest(indexOf([...listed, referrerEntry(manifest, this.url)]), tag, signal);
   }
@@ -204,7 +205,10 @@ export class RegistryRepository implements WritableRepository {
     const items: unknown[] = [];
     let page: string | URL = path;
     for (let pages = 0; pages < MAX_PAGES && items.length <= MAX_TAGS; pages += 1) {
-      const response: HttpResponse = await this.#registry.send({ method: 'GET', path: page, expect }, signal);
+      const response: RegistryResponse = await this.#registry.send(
+        { method: 'GET', path: page, expect },
+        signal,
+      );
       const body = await response.bytes(MAX_PAGE_BYTES);
       if (response.status !== 200) return undefined;
       const list = fieldsOf(parseJson(body))[field];
@@ -249,7 +253,10 @@ export class RegistryRepository implements WritableRepository {
     await done.discard();
   }
 
-  async #push(request: Parameters<RegistryEndpoint['send']>[0], signal: AbortSignal): Promise<HttpResponse> {
+  async #push(
+    request: Parameters<RegistryEndpoint['send']>[0],
+    signal: AbortSignal,
+  ): Promise<RegistryResponse> {
     return await this.#registry.send({ ...request, actions: 'pull,push' }, signal);
   }
 }

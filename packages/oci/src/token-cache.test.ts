@@ -41,14 +41,24 @@ test('only the newest thousand tokens are kept', () => {
   expect(cache.get(use(undefined, { scope: '1' }))).toBe('1');
 });
 
-/** Values that look alike when they are joined carelessly. */
-const text = fc.constantFrom('a', 'b', 'a b', '', '","');
-const credential = fc.oneof(
-  fc.constant(undefined),
-  fc.record({ username: text, password: text }),
-  fc.record({ identityToken: text }),
-);
-const anyUse = fc.record({ registry: text, realm: text, service: text, scope: text, credential });
+const ACCOUNTS: readonly (Credential | undefined)[] = [
+  undefined,
+  { username: 'a', password: 'b' },
+  { username: 'a', password: 'c' },
+  { username: 'b', password: 'b' },
+  { identityToken: 'a' },
+  { identityToken: 'b' },
+];
+/** Each differs from the first one in one part, or looks alike when parts are joined carelessly. */
+const USES: readonly TokenUse[] = [
+  ...ACCOUNTS.map((account) => use(account)),
+  use(ACCOUNTS[1], { registry: 'other.example.com' }),
+  use(ACCOUNTS[1], { realm: 'https://other.example.com/token' }),
+  use(ACCOUNTS[1], { service: 'other' }),
+  use(ACCOUNTS[1], { scope: 'repository:web:pull,push' }),
+  use(ACCOUNTS[1], { service: 'registry","repository:web:pull', scope: '' }),
+];
+const anyUse = fc.constantFrom(...USES);
 const step = fc.oneof(
   fc.record({ type: fc.constant('put' as const), use: anyUse, seconds: fc.integer({ min: 0, max: 100 }) }),
   fc.record({ type: fc.constant('get' as const), use: anyUse }),

@@ -177,6 +177,34 @@ describeRegistries('accounts of a registry', () => {
     ]);
   });
 
+  test('an account that was replaced never uses the token of the previous one', async () => {
+    let name: AccountName = 'alice';
+    const credentials: CredentialSource = async (...args) => await account(name)(...args);
+    const repository = open(tokens, 'shared/rotated', credentials);
+    await rejectionOf(repository.tags(signal));
+    name = 'bob';
+    await rejectionOf(repository.tags(signal));
+    expect(issued().map((entry) => entry.account)).toEqual(['alice', 'bob']);
+  });
+
+  test('a token server that asks to wait is not asked again', async () => {
+    await using busy = await FaultRegistry.start(signal);
+    await busy.setFaults({ path: '/token', status: 429, headers: { 'Retry-After': '60' } });
+    const challenge = { 'WWW-Authenticate': `Bearer realm="http://${busy.host}/token",service="x"` };
+    await faults.setFaults({ path: '/v2/', status: 401, headers: challenge });
+    const repository = openRepository(faults.url('alice/web'), {
+      clock: new FakeClock(),
+      credentials: account('alice'),
+    });
+    const error = await rejectionOf(repository.tags(signal));
+    await faults.setFaults();
+    expect(error).toMatchObject({ code: 'REGISTRY_UNREACHABLE', retryAfterMs: 60_000 });
+    expect(messageOf(error)).toContain(
+      'returned 429 with the account that was given; it asks to wait for 60 s',
+    );
+    expect(await busy.accessLog()).toHaveLength(1);
+  });
+
   test('an identity token is exchanged for a token', async () => {
     const identityToken = TokenServer.refreshTokenOf('alice');
     const credentials: CredentialSource = async () => await Promise.resolve({ identityToken });
