@@ -71,6 +71,7 @@ COPY packages/kube-client/package.json ./packages/kube-client/package.json
 COPY packages/kube-sandbox/package.json ./packages/kube-sandbox/package.json
 COPY packages/logging/package.json ./packages/logging/package.json
 COPY packages/masking/package.json ./packages/masking/package.json
+COPY packages/oci/package.json ./packages/oci/package.json
 COPY packages/process/package.json ./packages/process/package.json
 COPY packages/script-threads/package.json ./packages/script-threads/package.json
 COPY packages/sdk/package.json ./packages/sdk/package.json

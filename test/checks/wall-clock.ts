@@ -49,6 +49,8 @@ export const PACKAGE_WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'kube-sandbox/src/sandbox-clock.ts': 'the clock itself',
   'logging/src/json-logger.ts': 'the time of a log record',
   'logging/src/log-tail.ts': 'the time of a log record',
+  'oci/src/registry-authorization.ts': 'a date in the header Retry-After',
+  'oci/src/registry-endpoint.ts': 'a date in the header Retry-After',
   'task-queue/src/task-queue.ts': 'when a task is tried again, shown',
   'tracing/src/otel-tracer.ts': 'the times of spans, shown',
 };

@@ -11,7 +11,7 @@ import { furtherNode } from '../support/api-independent.ts';
 import { describeImage } from '../support/image/image-suite.ts';
 import { describeNode } from '../support/node/node-suite.ts';
 import { PodOperator, RELEASE } from '../support/node/pod-operator.ts';
-import { Registry } from '../support/registry/registry.ts';
+import { FaultRegistry } from '../support/oci/fault-registry.ts';
 
 const MAX_PACKED_BYTES = 110_000_000;
 const SOON = { timeout: 600_000, interval: 200 };
@@ -19,7 +19,7 @@ const signal = new AbortController().signal;
 
 describeImage('a release', () => {
   test('gives the chart the same digest for the same files and time, whenever it is packed', async () => {
-    await using registry = await Registry.start(signal);
+    await using registry = await FaultRegistry.start(signal);
     const options = { registry: `${registry.host}/team`, isPlainHttp: true };
     const push = async () => await pushChart(options, '1.2.3', 1_700_000_000, signal);
     expect(await push()).toBe(await push());
@@ -27,10 +27,10 @@ describeImage('a release', () => {
 });
 
 describeNode('a published release', (node) => {
-  let registry: Registry;
+  let registry: FaultRegistry;
   let released: Published;
   beforeAll(async () => {
-    registry = await Registry.start(signal);
+    registry = await FaultRegistry.start(signal);
     released = await publishTo(registry);
   });
   afterAll(async () => {
@@ -100,7 +100,7 @@ describeNode('a published release', (node) => {
   });
 });
 
-async function publishTo({ host }: Registry): Promise<Published> {
+async function publishTo({ host }: FaultRegistry): Promise<Published> {
   const onProgress = (message: string): void => console.log(`release: ${message}`);
   const registry = { registry: `${host}/team`, isPlainHttp: true };
   return await publish({ engine: 'buildah', allowsChanges: true, onProgress, ...registry }, signal);

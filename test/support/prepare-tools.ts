@@ -4,15 +4,15 @@ import { reasonAgainstImage } from './image/reason-against-image.ts';
 import { findJq, findJqTests } from './jq/jq-program.ts';
 import { findNodePrograms, reasonAgainstNode } from './node/node-programs.ts';
 import { findOperatorImage } from './node/operator-image.ts';
+import { findOciPrograms } from './oci/oci-programs.ts';
 import { findPrometheus } from './prometheus/prometheus-programs.ts';
-import { findRegistry } from './registry/registry.ts';
 
 const REPEAT_MS = 30_000;
 
 type Step = (options: FindOptions) => Promise<unknown>;
 
 /**
- * Fetches and builds, before the tests start, what they would otherwise wait for: about fifteen minutes on two cores
+ * Fetches and builds, before the tests start, what they would otherwise wait for: about twenty minutes on two cores
  * when nothing is cached. What cannot be had is only reported.
  */
 async function prepareTools(env: FindOptions['env'], signal: AbortSignal): Promise<void> {
@@ -24,6 +24,7 @@ async function prepareTools(env: FindOptions['env'], signal: AbortSignal): Promi
     async (options) => await findJqTests(options, signal),
     async (options) => await findPrometheus(options, signal),
     async (options) => await findControlPlane(options, signal),
+    async (options) => await findOciPrograms(options, signal),
     ...(await nodeSteps(env, signal)),
   ];
   for (const [index, step] of steps.entries()) {
@@ -54,10 +55,7 @@ async function nodeSteps(env: FindOptions['env'], signal: AbortSignal): Promise<
     steps.push(async (options) => await findNodePrograms(options, signal));
   }
   if ((await reasonAgainstImage(env)) === undefined) {
-    steps.push(
-      async (options) => await findRegistry(options, signal),
-      async (options) => await findOperatorImage(options, signal),
-    );
+    steps.push(async (options) => await findOperatorImage(options, signal));
   }
   return steps;
 }

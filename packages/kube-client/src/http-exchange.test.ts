@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { responseJson, startLoopbackServer } from '../../../test/support/loopback-server.ts';
@@ -48,6 +49,25 @@ test('sendRequest() sends nothing, when beforeSend refuses after the connection 
   expect(error).toBeInstanceOf(NotSentError);
   expect(error).toMatchObject({ cause: refusal });
   expect(server.requests).toEqual([]);
+  await server.stop();
+});
+
+test('sendRequest() sends a stream, and rejects with the error of one that fails', async () => {
+  const server = await startLoopbackServer((_, response) => responseJson(response, 200, {}));
+  const agent = new Agent();
+  const requestOf = (body: Readable) => ({
+    url: new URL(server.url),
+    method: 'PUT',
+    headers: {},
+    body,
+    agent,
+  });
+  const response = await sendRequest(requestOf(Readable.from(['a', 'b'])), LIMIT, never);
+  response.resume();
+  expect(server.requests).toMatchObject([{ method: 'PUT', body: 'ab' }]);
+  const failure = new Error('the file is gone');
+  const failing = new Readable({ read: () => failing.destroy(failure) });
+  await expect(sendRequest(requestOf(failing), LIMIT, never)).rejects.toBe(failure);
   await server.stop();
 });
 

@@ -12,6 +12,7 @@ import {
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { SteadyClock } from '@addon-operator/base/clock';
 
@@ -20,7 +21,8 @@ interface HttpRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  /** A stream is read once; where it fails, so does the request. */
+  readonly body: string | Uint8Array | Readable | undefined;
   readonly agent: Agent;
   /** Called when the connection is there, right before the request is written to it; what it throws keeps it from being sent. */
   readonly beforeSend?: () => void;
@@ -79,14 +81,14 @@ export function sendRequest(
     else reject(error);
   });
   const { beforeSend, body } = request;
-  if (beforeSend === undefined) outgoing.end(body);
+  if (beforeSend === undefined) endWith(outgoing, body);
   else
     outgoing.once('socket', (socket) => whenConnected(socket, () => sendChecked(outgoing, beforeSend, body)));
   return promise;
 }
 
 /** Opening a connection may take seconds, in which what allowed the request may have come to an end. */
-function sendChecked(outgoing: ClientRequest, beforeSend: () => void, body: string | undefined): void {
+function sendChecked(outgoing: ClientRequest, beforeSend: () => void, body: HttpRequest['body']): void {
   if (outgoing.destroyed) return;
   try {
     beforeSend();
@@ -94,7 +96,18 @@ function sendChecked(outgoing: ClientRequest, beforeSend: () => void, body: stri
     outgoing.destroy(new NotSentError('the request was not sent', { cause }));
     return;
   }
-  outgoing.end(body);
+  endWith(outgoing, body);
+}
+
+function endWith(outgoing: ClientRequest, body: HttpRequest['body']): void {
+  if (!(body instanceof Readable)) {
+    outgoing.end(body);
+    return;
+  }
+  // A request that ends early, by a response or a failure, ends its source as well.
+  outgoing.once('close', () => body.destroy());
+  body.once('error', (error) => outgoing.destroy(error));
+  body.pipe(outgoing);
 }
 
 /** Calls back once the connection is usable, for TLS after the handshake. */
