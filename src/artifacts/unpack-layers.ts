@@ -29,6 +29,8 @@ export interface UnpackOptions {
   /** Layers of an image: whiteouts count, files of the builder are left out, and modes are kept for the owner only. */
   readonly isImage?: boolean;
   readonly limits?: UnpackLimits;
+  /** Throws for content that is not what it should be. */
+  readonly check?: (content: UnpackedContent) => void;
 }
 
 /** What was in an archive. */
@@ -51,14 +53,16 @@ const MAX_DOCUMENT_BYTES = 1024 * 1024;
  * @throws OperatorError ARTIFACT_INVALID; errors of the streams and of the disk; `signal.reason`
  */
 export async function unpackLayers(
-  layers: AsyncIterable<Layer> | Iterable<Layer>,
+  layers: Iterable<Layer>,
   options: UnpackOptions,
   signal: AbortSignal,
 ): Promise<UnpackedContent> {
   const unpacker = new Unpacker(options, signal);
   try {
-    for await (const layer of layers) await unpacker.layer(layer);
-    return await unpacker.finish();
+    for (const layer of layers) await unpacker.layer(layer);
+    const content = await unpacker.finish();
+    options.check?.(content);
+    return content;
   } catch (error) {
     const { directory } = options;
     if (directory !== undefined)
