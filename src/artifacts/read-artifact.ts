@@ -225,8 +225,8 @@ interface FactsInput {
   readonly title: string;
 }
 
-const VERSION_ANNOTATION = 'org.opencontainers.image.version';
-const NAME_ANNOTATION = 'org.opencontainers.image.title';
+export const VERSION_ANNOTATION = 'org.opencontainers.image.version';
+export const NAME_ANNOTATION = 'org.opencontainers.image.title';
 
 async function factsOf(
   { repository, manifest, form, tag, title }: FactsInput,
