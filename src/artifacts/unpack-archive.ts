@@ -58,20 +58,25 @@ async function inspect(
   const stripsTop = whole.topDirectory !== undefined && !MODULE_MARKS.includes(whole.topDirectory);
   const content = stripsTop ? await unpackFile(file, { stripsTop }, signal) : whole;
   const { documents, files } = content;
-  const named = /^(?<name>[a-z0-9-]+?)-(?<version>v?\d+\.\d+\.\d+.*?)\.(?:tgz|tar\.gz)$/u.exec(
-    basename(file),
-  )?.groups;
+  const named = factsOfFileName(file);
   const chart = documentOf(documents, 'Chart.yaml', file);
   const manifest = documentOf(documents, 'module.yaml', file);
-  const name = named?.['name'] ?? chart['name'] ?? manifest['name'] ?? whole.topDirectory;
-  const version =
-    versionOf(manifest['version']) ?? versionOf(chart['version']) ?? versionOf(named?.['version']);
+  const name = named.name ?? chart['name'] ?? manifest['name'] ?? whole.topDirectory;
+  const version = versionOf(manifest['version']) ?? versionOf(chart['version']) ?? named.version;
   if (version === undefined)
     throw invalidArtifact(
       `${file} has no version: set it in module.yaml or Chart.yaml, or name the file NAME-1.2.3.tgz`,
     );
   const module = moduleName(name, file);
   return { facts: { module, version, digest: contentDigest({ name: module, files }) }, stripsTop };
+}
+
+/** `NAME-VERSION.tgz`, as helm and `module pack` name archives. */
+function factsOfFileName(file: string): { readonly name?: string; readonly version?: string } {
+  const stem = basename(file).replace(/\.(?:tgz|tar\.gz)$/u, '');
+  const at = stem.search(/-v?\d+\./u);
+  const version = versionOf(stem.slice(at + 1));
+  return at === -1 || version === undefined ? {} : { name: stem.slice(0, at), version };
 }
 
 function moduleName(name: unknown, file: string): string {

@@ -3,7 +3,7 @@
 import type { Descriptor, Repository } from '@addon-operator/oci/repository';
 import { invalidArtifact } from './invalid-artifact.ts';
 import type { ModuleArtifact } from './module-artifact.ts';
-import { type Layer, type UnpackedContent, unpackLayers } from './unpack-layers.ts';
+import { type ArchiveLayer, type UnpackedContent, unpackLayers } from './unpack-layers.ts';
 
 /** One of these is at the top of every module. */
 const MODULE_FILES = ['module.yaml', 'Chart.yaml', 'values.yaml', 'enabled'];
@@ -40,7 +40,7 @@ export async function unpackArtifact(
 }
 
 /** A layer that is fetched when it is read. */
-export function layerOf(repository: Repository, layer: Descriptor, signal: AbortSignal): Layer {
+export function layerOf(repository: Repository, layer: Descriptor, signal: AbortSignal): ArchiveLayer {
   return { isCompressed: /gzip$/u.test(layer.mediaType), chunks: repository.blob(layer, signal) };
 }
 

@@ -14,7 +14,7 @@ import { type ContentEntry, MANIFEST_FILE, SIGNATURE_FILE } from '../authorizati
 import { ContentTree, linkTarget, pathOf, UNPACK_LIMITS, type UnpackLimits } from './content-tree.ts';
 import { invalidArtifact } from './invalid-artifact.ts';
 
-export interface Layer {
+export interface ArchiveLayer {
   readonly isCompressed: boolean;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -53,7 +53,7 @@ const MAX_DOCUMENT_BYTES = 1024 * 1024;
  * @throws OperatorError ARTIFACT_INVALID; errors of the streams and of the disk; `signal.reason`
  */
 export async function unpackLayers(
-  layers: Iterable<Layer>,
+  layers: Iterable<ArchiveLayer>,
   options: UnpackOptions,
   signal: AbortSignal,
 ): Promise<UnpackedContent> {
@@ -88,7 +88,7 @@ function isOfZlib(error: unknown): error is Error {
 
 /** The tar archive of a layer. It is read to its end, so that its digest is checked. */
 async function* unzipped(
-  { isCompressed, chunks }: Layer,
+  { isCompressed, chunks }: ArchiveLayer,
   limits: UnpackLimits,
   compressed: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
@@ -140,7 +140,7 @@ class Unpacker {
     this.#tree = new ContentTree(this.#limits);
   }
 
-  async layer(layer: Layer): Promise<void> {
+  async layer(layer: ArchiveLayer): Promise<void> {
     this.#tree.nextLayer();
     for await (const entry of readTar(unzipped(layer, this.#limits, this.#compressed))) {
       this.#signal.throwIfAborted();

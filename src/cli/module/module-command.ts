@@ -7,6 +7,7 @@ import {
   formatOf,
 } from '../daemon/debug-command.ts';
 import { nameArgument } from '../name-arguments.ts';
+import { addArtifactCommands } from './artifact-commands.ts';
 import { addModuleAuthorCommands } from './author-commands.ts';
 import { addSignCommands } from './module-sign-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
@@ -17,7 +18,7 @@ const VALUES_COMMANDS = [
 ];
 
 /**
- * Adds `module list`, `sign`, `verify`, `digest`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
+ * Adds `module list`, `sign`, `verify`, `digest`, `pack`, `push`, `promote`, `pull`, `versions`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
  * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
  */
 export function addModuleCommand(program: Command, { host, runner }: CommandParts): void {
@@ -43,6 +44,7 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
   ).option('-a, --all', 'all modules, with their states, the reasons, failures and pauses');
   addWatchOptions(list);
   addSignCommands(module, common);
+  addArtifactCommands(module, common);
   addModuleAuthorCommands(module, common);
   addPauseCommands(module, common, pathOf);
   addOperationCommands(module, common, pathOf);
