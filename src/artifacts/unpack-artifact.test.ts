@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import { MemoryRepository } from '../../test/support/oci-memory.ts';
-import { type RawEntry, rawTar, rawTgz } from '../../test/support/tar-builder.ts';
+import { paxHeader, type RawEntry, rawTar, rawTgz } from '../../test/support/tar-builder.ts';
 import { UNPACK_LIMITS, type UnpackLimits } from './content-tree.ts';
 import type { ArtifactFormat, ModuleArtifact } from './module-artifact.ts';
 import { unpackArtifact } from './unpack-artifact.ts';
@@ -160,18 +160,28 @@ test.each<[string, ArtifactFormat, readonly (readonly RawEntry[])[], RegExp]>([
 
 test.each<[string, Partial<UnpackLimits>, RegExp]>([
   ['files', { entries: 2 }, /more than 2 files and directories/],
-  ['bytes', { bytes: 19 }, /more than 19 bytes/],
-  ['compressed bytes', { compressedBytes: 150 }, /more than 150 bytes/],
+  ['bytes', { bytes: 19_000 }, /more than 19000 bytes in it/],
+  ['compressed bytes', { compressedBytes: 250 }, /more than 250 bytes/],
 ])('the limit of %s is for all layers of an image together', async (_title, limit, message) => {
   const layers = ['a', 'b', 'c'].map((name) => ({
     isCompressed: true,
-    chunks: Readable.from([rawTgz([{ name, content: '1234567' }])]),
+    chunks: Readable.from([rawTgz([{ name, content: '1234567'.repeat(1_000) }])]),
   }));
   const options = { title: 'web', directory, isImage: true };
   await expect(
     unpackLayers(layers, { ...options, limits: { ...UNPACK_LIMITS, ...limit } }, SIGNAL),
   ).rejects.toMatchObject({ code: 'ARTIFACT_INVALID', message: expect.stringMatching(message) });
   expect(await readdir(directory)).toEqual([]);
+});
+
+test('headers without entries are limited too', async () => {
+  const headers = Array.from({ length: 40 }, () => paxHeader({ comment: 'x'.repeat(60_000) }, 'g'));
+  const layer = { isCompressed: true, chunks: Readable.from([rawTgz([CHART, ...headers])]) };
+  const limits = { ...UNPACK_LIMITS, bytes: 1_000_000, ratio: Infinity };
+  await expect(unpackLayers([layer], { title: 'web', directory, limits }, SIGNAL)).rejects.toMatchObject({
+    code: 'ARTIFACT_INVALID',
+    message: 'web: the archive has more than 2000000 bytes',
+  });
 });
 
 test('a blob with other bytes is refused, also behind the end of the archive', async () => {

@@ -86,18 +86,23 @@ function isOfZlib(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
 }
 
+/** Bytes of all layers so far. */
+interface Totals {
+  compressed: number;
+  unpacked: number;
+}
+
 /** The tar archive of a layer. It is read to its end, so that its digest is checked. */
 async function* unzipped(
   { isCompressed, chunks }: ArchiveLayer,
   limits: UnpackLimits,
-  compressed: { bytes: number },
+  totals: Totals,
 ): AsyncGenerator<Uint8Array> {
-  const before = compressed.bytes;
-  let [isAtEnd, unpackedBytes] = [false, 0];
+  let isAtEnd = false;
   const counted = async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
-      compressed.bytes += chunk.length;
-      if (compressed.bytes > limits.compressedBytes)
+      totals.compressed += chunk.length;
+      if (totals.compressed > limits.compressedBytes)
         throw invalidArtifact(`it has more than ${limits.compressedBytes} bytes`);
       yield chunk;
     }
@@ -107,8 +112,11 @@ async function* unzipped(
   // Errors end the loop below too.
   for await (const chunk of pipeline(counted(), createGunzip(), () => undefined)) {
     const bytes = chunk as Buffer;
-    unpackedBytes += bytes.length;
-    if (unpackedBytes > FREE_BYTES && unpackedBytes > limits.ratio * (compressed.bytes - before))
+    totals.unpacked += bytes.length;
+    // Headers and padding have no other limit.
+    if (totals.unpacked > 2 * limits.bytes)
+      throw invalidArtifact(`the archive has more than ${2 * limits.bytes} bytes`);
+    if (totals.unpacked > FREE_BYTES && totals.unpacked > limits.ratio * totals.compressed)
       throw invalidArtifact(`it grows to more than ${limits.ratio} times its size when it is unpacked`);
     yield bytes;
   }
@@ -130,7 +138,7 @@ class Unpacker {
   readonly #files = new Map<string, ContentEntry>();
   readonly #documents = new Map<string, string>();
   readonly #tops = new Set<string>();
-  readonly #compressed = { bytes: 0 };
+  readonly #totals: Totals = { compressed: 0, unpacked: 0 };
   #hasTopFile = false;
 
   constructor(options: UnpackOptions, signal: AbortSignal) {
@@ -142,7 +150,7 @@ class Unpacker {
 
   async layer(layer: ArchiveLayer): Promise<void> {
     this.#tree.nextLayer();
-    for await (const entry of readTar(unzipped(layer, this.#limits, this.#compressed))) {
+    for await (const entry of readTar(unzipped(layer, this.#limits, this.#totals))) {
       this.#signal.throwIfAborted();
       const path = this.#strip(pathOf(entry.name), entry);
       if (path !== undefined) await this.#take(path, entry);
