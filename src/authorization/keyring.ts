@@ -25,20 +25,35 @@ interface TrustedKey {
   readonly validBeforeMs: number | undefined;
 }
 
+/** The content of a keyring that is in no file. */
+export interface KeyringText {
+  /** For messages. */
+  readonly title: string;
+  readonly content: string;
+}
+
 /**
  * The trusted keys in a file, or in all files of a directory whose names do not begin with a dot.
  *
+ * @param keyring a path, or the content
  * @throws OperatorError MODULE_UNAUTHORIZED when they cannot be read, or there is no key: nothing is authorized then
  */
-export async function readKeyring(path: string): Promise<readonly TrustedKey[]> {
+export async function readKeyring(keyring: string | KeyringText): Promise<readonly TrustedKey[]> {
   const keys: TrustedKey[] = [];
   try {
-    for (const file of await keyFiles(path)) keys.push(...parseKeyFile(await readFile(file, 'utf8'), file));
+    if (typeof keyring !== 'string') keys.push(...parseKeyFile(keyring.content, keyring.title));
+    else
+      for (const file of await keyFiles(keyring))
+        keys.push(...parseKeyFile(await readFile(file, 'utf8'), file));
   } catch (cause) {
     throw refused(`the trusted keys cannot be read: ${messageOf(cause)}`, cause);
   }
-  if (keys.length === 0) throw refused(`there is no trusted key in ${path}`);
+  if (keys.length === 0) throw refused(`there is no trusted key in ${titleOf(keyring)}`);
   return keys;
+}
+
+function titleOf(keyring: string | KeyringText): string {
+  return typeof keyring === 'string' ? keyring : keyring.title;
 }
 
 async function keyFiles(path: string): Promise<readonly string[]> {
@@ -161,8 +176,8 @@ export interface SerialCheck {
 }
 
 interface KeyringPolicyOptions {
-  /** File or directory with public keys. */
-  readonly keyring: string;
+  /** File or directory with public keys, or the content of a file. */
+  readonly keyring: string | KeyringText;
   readonly clock: WallClock;
   /** Undefined: any serial number will do. */
   readonly serials: SerialCheck | undefined;
@@ -180,7 +195,7 @@ export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions)
       checkKey(
         (await readKeyring(keyring)).filter((key) => key.publicKey.blob.equals(publicKey.blob)),
         `${publicKey.type} ${fingerprint(publicKey)}`,
-        keyring,
+        titleOf(keyring),
         clock.wallMs(),
       );
       if (signature.namespace !== SIGNATURE_NAMESPACE)

@@ -4,6 +4,7 @@ import { NO_MANIFEST, parseModuleManifest } from './module-manifest.ts';
 test('parseManifest() reads requirements, version, deletion policy and what is done about changes by others', () => {
   const content = {
     version: '1.2.3',
+    operator: '>=1.2',
     deletionPolicy: 'orphan',
     drift: { mode: 'warn' },
     conflicts: 'fail',
@@ -14,6 +15,7 @@ test('parseManifest() reads requirements, version, deletion policy and what is d
   };
   expect(parseModuleManifest(content, 'web', 'module.yaml')).toEqual({
     version: '1.2.3',
+    operator: '>=1.2',
     deletionPolicy: 'orphan',
     drift: { mode: 'warn', ignore: [] },
     conflicts: 'fail',
@@ -56,6 +58,8 @@ test.each([
   [{ hook: { version: 2 } }, 'm: hook.version: expected v1'],
   [{ version: 1.2 }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got a number'],
   [{ version: 'one' }, 'm: version: expected a semantic version in quotes, such as "1.2.3", got "one"'],
+  [{ operator: 'new' }, 'm: operator: expected a range of versions, such as ">=1.2", got "new"'],
+  [{ operator: 1 }, 'm: operator: expected a range of versions, such as ">=1.2", got 1'],
   [{ deletionPolicy: 'keep' }, 'm: deletionPolicy: expected one of delete, orphan, protect, got "keep"'],
   [{ requires: 'dns' }, 'm: requires: expected a list, got a string'],
   [{ requires: ['dns'] }, 'm: requires[0]: expected a map with the key name, got a string'],

@@ -26,6 +26,8 @@ export type DeletionPolicy = (typeof DELETION_POLICIES)[number];
 export interface ModuleManifest extends ForeignManifest {
   readonly requires: readonly Requirement[];
   readonly version: string | undefined;
+  /** The range of versions of the operator that can run it, compared before a version is installed from a registry. */
+  readonly operator: string | undefined;
   readonly deletionPolicy: DeletionPolicy;
   /** The reaction to changes of its release's objects by other clients. */
   readonly drift: DriftPolicy;
@@ -49,6 +51,7 @@ export interface ModuleManifest extends ForeignManifest {
 export const NO_MANIFEST: ModuleManifest = {
   requires: [],
   version: undefined,
+  operator: undefined,
   deletionPolicy: 'delete',
   drift: NO_DRIFT_POLICY,
   conflicts: 'overwrite',
@@ -65,6 +68,7 @@ export const NO_MANIFEST: ModuleManifest = {
 const KEYS = [
   'requires',
   'version',
+  'operator',
   'deletionPolicy',
   'drift',
   'conflicts',
@@ -102,6 +106,7 @@ function readManifest(content: Json, module: string, problems: string[]): Module
     ...foreign,
     requires: allRequirements(readRequirements(requires, problems), foreign.requires),
     version: readVersion(version, problems),
+    operator: readOperator(content['operator'] ?? null, problems),
     deletionPolicy: readPolicy(deletionPolicy, problems),
     drift: readDriftPolicy(drift, problems),
     conflicts: readConflictPolicy(conflicts, problems),
@@ -134,6 +139,13 @@ function readVersion(value: Json, problems: string[]): string | undefined {
   problems.push(
     `version: expected a semantic version in quotes, such as "1.2.3", got ${typeof value === 'string' ? `"${value}"` : typeName(value)}`,
   );
+  return undefined;
+}
+
+function readOperator(value: Json, problems: string[]): string | undefined {
+  if (value === null) return undefined;
+  if (typeof value === 'string' && validRange(value) !== null) return value;
+  problems.push(`operator: expected a range of versions, such as ">=1.2", got ${JSON.stringify(value)}`);
   return undefined;
 }
 

@@ -107,7 +107,6 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/sdk-trace': [],
   'prom-client': ['metrics'],
   '@addon-operator/oci': ['cli', 'app', 'devkit', 'tools', 'delivery', 'artifacts'],
-  tar: ['artifacts'],
 };
 
 /** Modules without effects, which may be loaded along with a pure file; itself it imports no `node:` module at all. */

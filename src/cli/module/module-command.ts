@@ -7,6 +7,7 @@ import {
   formatOf,
 } from '../daemon/debug-command.ts';
 import { nameArgument } from '../name-arguments.ts';
+import { addArtifactCommands } from './artifact-commands.ts';
 import { addModuleAuthorCommands } from './author-commands.ts';
 import { addMirrorCommand } from './mirror-command.ts';
 import { addSignCommands } from './module-sign-commands.ts';
@@ -17,10 +18,7 @@ const VALUES_COMMANDS = [
   { name: 'config', description: 'Show the values of a module in the ConfigMap' },
 ];
 
-/**
- * Adds `module list`, `sign`, `verify`, `digest`, `new`, `lint`, `mirror`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
- * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
- */
+/** Adds `module` with its commands; those of one subject are in the files beside this one. */
 export function addModuleCommand(program: Command, { host, runner }: CommandParts): void {
   const module = program
     .command('module')
@@ -44,6 +42,7 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
   ).option('-a, --all', 'all modules, with their states, the reasons, failures and pauses');
   addWatchOptions(list);
   addSignCommands(module, common);
+  addArtifactCommands(module, common);
   addModuleAuthorCommands(module, common);
   addMirrorCommand(module, common);
   addPauseCommands(module, common, pathOf);

@@ -51,7 +51,7 @@ export async function signCommand(options: SignOptions, host: CliHost): Promise<
 }
 
 /** @throws OperatorError SIGNING_KEY_INVALID saying what to do */
-async function readSigningKey(path: string): Promise<KeyObject> {
+export async function readSigningKey(path: string): Promise<KeyObject> {
   try {
     return parsePrivateKey(await readFile(path, 'utf8'));
   } catch (cause) {
