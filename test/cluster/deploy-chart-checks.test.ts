@@ -21,6 +21,22 @@ const REFUSED: readonly (readonly [values: string, message: RegExp])[] = [
     'webhooks.enabled=true,settings.VALIDATING_WEBHOOK_SERVER_CERT=/certs/tls.crt',
     /names a file, but nothing is mounted: add the Secret/,
   ],
+  ['moduleStore.storageClassName=fast,moduleStore.existingClaim=mine', /moduleStore has both/],
+  [
+    'highAvailability.enabled=true,moduleStore.existingClaim=mine',
+    /each replica needs a store of its own: remove storageClassName and existingClaim/,
+  ],
+  ['moduleSources.platform.url=https://registry.example.com', /moduleSources.*url.*pattern/s],
+  ['moduleSources.platform.interval=1m', /moduleSources.*url/s],
+  ['moduleInstalls.web.source=platform', /moduleInstalls.*version/s],
+  [
+    'moduleInstalls.web.source=platform,moduleInstalls.web.version.channel=stable,moduleInstalls.web.version.exact=1.0.0',
+    /moduleInstalls.web.version.*most 1|maxProperties.*want 1/s,
+  ],
+  [
+    'settings.ADDON_OPERATOR_MODULE_STORE=/store',
+    /ADDON_OPERATOR_MODULE_STORE: the chart sets this variable itself/,
+  ],
 ];
 
 const ACCEPTED = [
@@ -31,6 +47,8 @@ const ACCEPTED = [
   'settings.OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318',
   'settings.HELM_TIMEOUT=10m',
   'highAvailability.enabled=true,highAvailability.replicas=3',
+  'highAvailability.enabled=true,moduleStore.enabled=true',
+  'moduleStore.storageClassName=fast',
 ];
 
 describeCluster('values of the chart that cannot work', (cluster) => {

@@ -77,3 +77,32 @@ capabilities: {drop: [ALL]}
   value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
 {{- end }}
 {{- end -}}
+
+{{- /* Where versions of modules are kept; empty without a store. */}}
+{{- define "operator.moduleStore" -}}
+{{- if or .Values.moduleStore.enabled .Values.moduleSources .Values.moduleInstalls -}}
+/var/lib/addon-operator/modules
+{{- end -}}
+{{- end -}}
+
+{{- /* The ConfigMap with sources and installs as a file; empty where they are objects. */}}
+{{- define "operator.moduleSourcesMap" -}}
+{{- if and .Values.moduleSourcesFile (or .Values.moduleSources .Values.moduleInstalls) -}}
+{{ include "operator.name" . }}-modules
+{{- end -}}
+{{- end -}}
+
+{{- /* Sources and installs as documents. */}}
+{{- define "operator.moduleDocuments" -}}
+{{- $metadata := dict -}}
+{{- if not .Values.moduleSourcesFile -}}
+{{- $metadata = dict "labels" (include "operator.labels" . | fromYaml) "annotations" (dict "helm.sh/resource-policy" "keep") -}}
+{{- end -}}
+{{- $ofKind := dict "ModuleSource" .Values.moduleSources "ModuleInstall" .Values.moduleInstalls -}}
+{{- range $kind := list "ModuleSource" "ModuleInstall" }}
+{{- range $name, $spec := get $ofKind $kind }}
+---
+{{ dict "apiVersion" "addon-operator.io/v1alpha1" "kind" $kind "metadata" (merge (dict "name" $name) $metadata) "spec" $spec | toYaml }}
+{{- end }}
+{{- end }}
+{{- end -}}
