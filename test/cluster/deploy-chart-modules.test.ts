@@ -126,6 +126,27 @@ describeCluster('modules from registries in the chart of the operator', (cluster
         { name: 'modules', persistentVolumeClaim: { claimName: 'mine' } },
       ]);
     });
+
+    test('an upgrade keeps the approval of a person, and the objects stay when the chart is uninstalled', async () => {
+      if (lacksHelm(version)) return;
+      await using world = await World.create(await controlPlaneBackend(cluster()), {});
+      const name = `web-${world.namespace}`;
+      await using install = installObject(world, name);
+      const helm = helmOf(cluster(), version);
+      const upgrade = async (channel: string): Promise<void> => {
+        const installs = { [name]: { source: 'platform', version: { channel } } };
+        const flag = `--set-json=moduleInstalls=${JSON.stringify(installs)}`;
+        await helm('upgrade', '--install', 'op', CHART, '--namespace', world.namespace, ...IMAGE, flag);
+      };
+      await upgrade('beta');
+      const approved = `sha256:${'a'.repeat(64)}`;
+      await install.apply('module-approve', { approved });
+      await upgrade('stable');
+      const spec = { approved, source: 'platform', version: { channel: 'stable' } };
+      expect(await install.read()).toMatchObject({ status: 200, body: { spec } });
+      await helm('uninstall', 'op', '--namespace', world.namespace);
+      expect(await install.read()).toMatchObject({ status: 200, body: { spec } });
+    });
   });
 
   test('the operator may read sources and installs, and write only their status', async () => {
@@ -180,6 +201,24 @@ async function removedDefinition({ backend }: World, path: string): Promise<Asyn
       const { apiVersion, kind, metadata, spec } = body as Record<string, { readonly name: string }>;
       const again = { apiVersion, kind, metadata: { name: metadata?.name }, spec };
       await backend.request({ method: 'POST', path: dirname(path), body: again });
+    },
+  };
+}
+
+/** A ModuleInstall of the cluster, which is deleted when the test ends. */
+function installObject(world: World, name: string) {
+  const path = `/apis/addon-operator.io/v1alpha1/moduleinstalls/${name}`;
+  return {
+    read: async () => await world.backend.request({ path }),
+    apply: async (manager: string, spec: object) =>
+      await world.expect({
+        method: 'PATCH',
+        path: `${path}?fieldManager=${manager}`,
+        contentType: 'application/apply-patch+yaml',
+        body: { apiVersion: 'addon-operator.io/v1alpha1', kind: 'ModuleInstall', metadata: { name }, spec },
+      }),
+    [Symbol.asyncDispose]: async (): Promise<void> => {
+      await world.backend.request({ method: 'DELETE', path });
     },
   };
 }
