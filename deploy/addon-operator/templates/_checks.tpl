@@ -10,6 +10,9 @@
 {{- if not (or (has $name $known) (regexMatch "^(OTEL|NODE|SSL_CERT|LC)_|^HELM_(QPS|BURST_LIMIT|DEBUG|PLUGINS|CACHE_HOME|CONFIG_HOME|DATA_HOME|REGISTRY_CONFIG|REPOSITORY_CACHE|REPOSITORY_CONFIG|KUBE[A-Z_]+)$|^(HTTPS?|NO|ALL)_PROXY$|^(TZ|LANG)$" $name)) -}}
 {{- fail (printf "settings.%s: the operator has no such setting (docs/settings.md lists them): correct the name, or put variables of hooks into env" $name) -}}
 {{- end -}}
+{{- if and (has $name ($.Files.Lines "files/duration-settings.txt")) (not (regexMatch "^(0|(([0-9]+[.]?[0-9]*|[.][0-9]+)(ns|us|µs|ms|s|m|h))+)$" (toString $value))) -}}
+{{- fail (printf "settings.%s is %v: it must be a duration such as 90s, 20m or 1h30m" $name $value) -}}
+{{- end -}}
 {{- end -}}
 {{- range $name := list "replicas" "replicaCount" -}}
 {{- if hasKey $.Values $name -}}
@@ -23,6 +26,19 @@
 {{- range $name := list "VALIDATING_WEBHOOK_SERVER_CERT" "ADDON_OPERATOR_VALIDATING_WEBHOOK_SERVER_CERT" "CONVERSION_WEBHOOK_SERVER_CERT" "ADDON_OPERATOR_CONVERSION_WEBHOOK_SERVER_CERT" -}}
 {{- if and (hasKey $.Values.settings $name) (not $.Values.volumeMounts) -}}
 {{- fail (printf "settings.%s names a file, but nothing is mounted: add the Secret with the certificate to volumes and volumeMounts, or remove the setting, and the operator makes a certificate itself" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.ui.ingress -}}
+{{- if .enabled -}}
+{{- if not $.Values.ui.enabled -}}
+{{- fail "ui.ingress.enabled leads to a page that is off: set ui.enabled to true" -}}
+{{- end -}}
+{{- if not .host -}}
+{{- fail "ui.ingress.host is empty: name the host under which browsers reach the page" -}}
+{{- end -}}
+{{- if not $.Values.containers -}}
+{{- fail "ui.ingress.enabled needs a proxy in the pod, because the page listens on 127.0.0.1: add one to containers, such as oauth2-proxy, and its port to ui.ingress.port (docs/ui.md)" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
