@@ -27,13 +27,13 @@ describeCluster('the page about delivery', (cluster) => {
     const shown = ['--show-only', 'templates/modules.yaml'];
     const helm = helmOf(cluster(), HELM_VERSIONS[0]);
     const { stdout } = await helm('template', 'op', CHART, ...IMAGE, '--values', values, ...shown);
-    await expectAccepted(world, stdout);
+    expect(await refusals(world, stdout)).toEqual([]);
   });
 
   test('has documents for the start in five minutes that the API server accepts as well', async () => {
     await using world = await World.create(await controlPlaneBackend(cluster()), {});
     const documents = /^cat > demo\/sources\.yaml <<'END'\n([^]*?)^END$/m.exec(PAGE)?.[1];
-    await expectAccepted(world, documents ?? '');
+    expect(await refusals(world, documents ?? '')).toEqual([]);
   });
 
   test.each([
@@ -65,8 +65,10 @@ interface CustomResourceDefinition {
   };
 }
 
-async function expectAccepted(world: World, text: string): Promise<void> {
+/** What the API server does not accept of a source and an install. */
+async function refusals(world: World, text: string): Promise<readonly unknown[]> {
   const objects = (loadAll(text) as (GitObject | null)[]).filter((object) => object !== null);
   expect(objects.map(({ kind }) => kind).toSorted()).toEqual(['ModuleInstall', 'ModuleSource']);
-  for (const object of objects) expect(await dryRun(world, object)).toMatchObject({ kind: object.kind });
+  const results = await Promise.all(objects.map(async (object) => await dryRun(world, object)));
+  return results.filter((result) => (result as GitObject).kind === 'Status');
 }

@@ -234,7 +234,8 @@ function wantedIn(objects: readonly ChartObject[]): readonly unknown[] {
 /** What the pod of the operator has of the store and of the file with sources. */
 function storeIn(objects: readonly ChartObject[]) {
   const deployment = objects.find(({ kind }) => kind === 'Deployment');
-  const { spec } = (deployment?.spec as { readonly template: { readonly spec: PodSpec } }).template;
+  if (deployment === undefined) throw new Error('the chart has no Deployment');
+  const { spec } = (deployment.spec as { readonly template: { readonly spec: PodSpec } }).template;
   const [container] = spec.containers;
   const isOfModules = ({ name }: { readonly name: string }): boolean => name.startsWith('module');
   const env = container?.env.filter(({ name }) => name.startsWith('ADDON_OPERATOR_MODULE_')) ?? [];
