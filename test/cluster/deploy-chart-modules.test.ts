@@ -34,6 +34,7 @@ const MODULES = [
   `--set-json=moduleSources=${JSON.stringify(SOURCES)}`,
   `--set-json=moduleInstalls=${JSON.stringify(INSTALLS)}`,
 ];
+const SOON = { timeout: 60_000, interval: 100 };
 const STORE = '/var/lib/addon-operator/modules';
 
 describeCluster('modules from registries in the chart of the operator', (cluster) => {
@@ -167,7 +168,7 @@ describeCluster('modules from registries in the chart of the operator', (cluster
       );
       return allowed.flat().join(' ');
     };
-    await expect.poll(async () => await verbsFor('modules')).not.toBe('');
+    await expect.poll(async () => await verbsFor('modules'), SOON).not.toBe('');
     for (const resource of ['modulesources', 'moduleinstalls']) {
       expect(await verbsFor(resource)).toBe('get list watch');
       expect(await verbsFor(resource, 'status')).toBe('patch');
@@ -182,7 +183,7 @@ describeCluster('modules from registries in the chart of the operator', (cluster
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/moduleinstalls.addon-operator.io';
     await using _ = await removedDefinition(world, definition);
     const installs = '/apis/addon-operator.io/v1alpha1/moduleinstalls';
-    await expect.poll(async () => (await world.backend.request({ path: installs })).status).toBe(404);
+    await expect.poll(async () => (await world.backend.request({ path: installs })).status, SOON).toBe(404);
     const upgrade = ['upgrade', 'op', CHART, '--namespace', world.namespace, ...IMAGE, ...MODULES];
     await expect(helm(...upgrade)).rejects.toThrow(
       /does not serve ModuleInstall yet.*Upgrade without these/s,

@@ -8,6 +8,8 @@ import { describeCluster, describeEachHelm, lacksHelm } from '../support/control
 import { CHART, helmOf } from '../support/control-plane/operator-chart.ts';
 import { World } from '../support/world.ts';
 
+const SOON = { timeout: 60_000, interval: 100 };
+
 describeCluster('the page about the installation', (cluster) => {
   describeEachHelm((version) => {
     test('has values for production that the API server accepts, with the objects that the page promises', async () => {
@@ -38,7 +40,7 @@ describeCluster('the page about the installation', (cluster) => {
       expect(await world.expect({ path: policy })).toMatchObject({ spec: { policyTypes: ['Ingress'] } });
       const may = { verb: 'create', namespace: 'default', name: '' };
       const deployments = { ...may, group: 'apps', resource: 'deployments' };
-      await expect.poll(async () => await isAllowed(world, 'operator', deployments)).toBe(true);
+      await expect.poll(async () => await isAllowed(world, 'operator', deployments), SOON).toBe(true);
       expect(await isAllowed(world, 'operator', { ...may, resource: 'pods' })).toBe(false);
     });
   });
