@@ -249,7 +249,7 @@ async function isCommand(command: string): Promise<boolean> {
   const help = await outputOf(...command.split(' '), '--help');
   const [usage = ''] = help.split('\n');
   const known = /^Usage: addon-operator ((?:[a-z-]+ )*)/.exec(usage)?.[1]?.trim() ?? '';
-  const takesArguments = /<|\[(?!options\])[a-z]+(?:\.\.\.)?\]/.test(usage);
+  const takesArguments = /<|\[(?!(?:options|command)\])[a-z]+(?:\.\.\.)?\]/.test(usage);
   return known === command || (known !== '' && command.startsWith(`${known} `) && takesArguments);
 }
 
