@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { metricsPage } from '../../src/metrics/metrics-page.ts';
+import { durationType } from '../../src/settings/setting-type.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { rulesPage } from '../../src/tools/lint/rules-page.ts';
@@ -17,4 +18,13 @@ test('the chart knows the variables of all settings', async () => {
   const variables = new Set(Object.values(SETTINGS).flatMap(({ env }) => env));
   const text = `${[...variables].toSorted().join('\n')}\n`;
   await expect(text).toMatchFileSnapshot('../../deploy/addon-operator/files/settings.txt');
+});
+
+test('the chart knows which settings are durations', async () => {
+  const durations = Object.values(SETTINGS).filter(({ type }) => type.accepted === durationType.accepted);
+  const text = `${durations
+    .flatMap(({ env }) => env)
+    .toSorted()
+    .join('\n')}\n`;
+  await expect(text).toMatchFileSnapshot('../../deploy/addon-operator/files/duration-settings.txt');
 });

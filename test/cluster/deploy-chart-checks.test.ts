@@ -21,6 +21,36 @@ const REFUSED: readonly (readonly [values: string, message: RegExp])[] = [
     'webhooks.enabled=true,settings.VALIDATING_WEBHOOK_SERVER_CERT=/certs/tls.crt',
     /names a file, but nothing is mounted: add the Secret/,
   ],
+  [
+    'settings.HELM_TIMEOUT=10',
+    /settings\.HELM_TIMEOUT is 10: it must be a duration such as 90s, 20m or 1h30m/,
+  ],
+  ['metrics.serviceMonitor.interval=often', /metrics.*interval.*pattern/s],
+  ['image.repository=', /image\.repository is empty: name the image.*--set image\.repository=/],
+  ['commonLabels.app\\.kubernetes\\.io/name=mine', /commonLabels/],
+  ['fullnameOverride=Not_A_Name', /fullnameOverride/],
+  ['ui.ingress.enabled=true', /leads to a page that is off: set ui\.enabled to true/],
+  ['ui.enabled=true,ui.ingress.enabled=true', /ui\.ingress\.host is empty/],
+  [
+    'ui.enabled=true,ui.ingress.enabled=true,ui.ingress.host=ops.example.com',
+    /needs a proxy in the pod.*add one to containers/,
+  ],
+  ['moduleStore.storageClassName=fast,moduleStore.existingClaim=mine', /moduleStore has both/],
+  [
+    'highAvailability.enabled=true,moduleStore.existingClaim=mine',
+    /each replica needs a store of its own: remove storageClassName and existingClaim/,
+  ],
+  ['moduleSources.platform.url=https://registry.example.com', /moduleSources.*url.*pattern/s],
+  ['moduleSources.platform.interval=1m', /moduleSources.*url/s],
+  ['moduleInstalls.web.source=platform', /moduleInstalls.*version/s],
+  [
+    'moduleInstalls.web.source=platform,moduleInstalls.web.version.channel=stable,moduleInstalls.web.version.exact=1.0.0',
+    /moduleInstalls.web.version.*most 1|maxProperties.*want 1/s,
+  ],
+  [
+    'settings.ADDON_OPERATOR_MODULE_STORE=/store',
+    /ADDON_OPERATOR_MODULE_STORE: the chart sets this variable itself/,
+  ],
 ];
 
 const ACCEPTED = [
@@ -30,7 +60,10 @@ const ACCEPTED = [
   'resources=null',
   'settings.OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318',
   'settings.HELM_TIMEOUT=10m',
+  'settings.HELM_TIMEOUT=1h30m0.5s',
   'highAvailability.enabled=true,highAvailability.replicas=3',
+  'highAvailability.enabled=true,moduleStore.enabled=true',
+  'moduleStore.storageClassName=fast',
 ];
 
 describeCluster('values of the chart that cannot work', (cluster) => {

@@ -20,6 +20,8 @@ const EVERYTHING = [
   '--set=metrics.dashboards.enabled=true',
   '--set=configMap.sections.web.replicas=2',
   '--set=configMap.switches.webEnabled=true',
+  '--set=moduleSources.platform.url=oci://registry.example.com/platform',
+  '--set=moduleInstalls.web.source=platform,moduleInstalls.web.version.channel=stable',
 ];
 
 interface ClusterRoleBindings {
@@ -44,7 +46,7 @@ describeCluster('the values of the chart of the operator', (cluster) => {
       const { stdout } = await helm('template', 'op', CHART, '--namespace', 'addons', ...EVERYTHING);
       const kinds = stdout.split(/^---$/m).flatMap((text) => /^kind: (.+)$/m.exec(text)?.[1] ?? []);
       const expected =
-        'ClusterRole ClusterRoleBinding ConfigMap ConfigMap Deployment Job Pod PodDisruptionBudget PodMonitor PrometheusRule Role Role RoleBinding RoleBinding';
+        'ClusterRole ClusterRoleBinding ConfigMap ConfigMap Deployment Job ModuleInstall ModuleSource Pod PodDisruptionBudget PodMonitor PrometheusRule Role Role RoleBinding RoleBinding';
       const rest = 'Service Service Service ServiceAccount ServiceMonitor';
       expect(kinds.toSorted().join(' ')).toBe(`${expected} ${rest}`);
     });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { CHECKER, create, createWorld, eventually, isDenied, webhook } from '../support/admission-lab.ts';
 import { controlPlaneBackend } from '../support/backends.ts';
+import { isAllowed } from '../support/control-plane/access-review.ts';
 import { ApiProbe } from '../support/control-plane/api-probe.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import type { Cluster } from '../support/control-plane/global-setup.ts';
@@ -226,27 +227,6 @@ function refusals({ log }: DaemonProcess): readonly unknown[] {
   return log.records.filter(
     (record) => record['status'] === 403 || /forbidden/i.test(JSON.stringify(record)),
   );
-}
-
-interface Asked {
-  readonly verb: string;
-  readonly resource: string;
-  /** Empty for all. */
-  readonly namespace: string;
-  /** Empty for all. */
-  readonly name: string;
-}
-
-/** Whether an account in the namespace of the world may do something, as the API server decides it. */
-async function isAllowed(world: World, account: string, resourceAttributes: Asked): Promise<boolean> {
-  const body = {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SubjectAccessReview',
-    spec: { user: `system:serviceaccount:${world.namespace}:${account}`, resourceAttributes },
-  };
-  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-  const { status } = (await world.expect({ method: 'POST', path, body })) as { status: { allowed: boolean } };
-  return status.allowed;
 }
 
 /** Waits until the API server, which decides by what it learned a moment ago, knows of the roles of an account. */

@@ -36,14 +36,15 @@ describeNode('the pages about running the operator in a cluster', (node) => {
     );
     terminal.replaced.set('registry.example.com/my-operator', `${IMAGE} --set image.tag=test`);
 
+    await terminal.paste('install', /STATUS: deployed\nREVISION: 1[^]*all is well/);
     await terminal.paste('rbac');
-    await terminal.paste('running-deploy', /STATUS: deployed\nREVISION: 1/);
-    await terminal.paste('deploy', /STATUS: deployed\nREVISION: 2/);
+    await terminal.paste('running-deploy', /STATUS: deployed\nREVISION: 2/);
+    await terminal.paste('deploy', /STATUS: deployed\nREVISION: 3/);
     await terminal.paste('deploy-check', /successfully rolled out[^]*Phase: +Succeeded[^]*all is well/);
     await terminal.paste('running-pod', new RegExp(ALL_MODULES.join('[^]*')));
-    await terminal.paste('running-rules', /REVISION: 3/);
+    await terminal.paste('running-rules', /REVISION: 4/);
     expect(await shared.node.denials('addon-operator', 'operator')).toEqual([]);
-    await terminal.paste('deploy-high-availability', /REVISION: 4/);
+    await terminal.paste('deploy-high-availability', /REVISION: 5/);
     const replicas = await terminal.run('kubectl -n addon-operator get deployment operator --no-headers');
     expect(replicas).toMatch(/^operator +2\/2 /);
 

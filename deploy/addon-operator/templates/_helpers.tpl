@@ -1,9 +1,9 @@
 {{- define "operator.name" -}}
-{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride | default .Release.Name | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "operator.selector" -}}
-app.kubernetes.io/name: addon-operator
+app.kubernetes.io/name: {{ .Values.nameOverride | default "addon-operator" }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
@@ -19,6 +19,9 @@ addon-operator.io/webhooks: serving
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "operator.serviceAccount" -}}
@@ -40,20 +43,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end -}}
 
 {{- define "operator.image" -}}
-{{- $repository := required "image.repository: name the image with your modules, built from the operator's" .Values.image.repository -}}
+{{- $repository := required "image.repository is empty: name the image with your modules, such as --set image.repository=registry.example.com/my-operator (docs/install.md)" .Values.image.repository -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" $repository .Values.image.digest | quote -}}
 {{- else -}}
 {{- printf "%s:%s" $repository (.Values.image.tag | default .Chart.AppVersion) | quote -}}
 {{- end -}}
-{{- end -}}
-
-{{- define "operator.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
-seccompProfile: {type: RuntimeDefault}
 {{- end -}}
 
 {{- define "operator.containerSecurity" -}}
@@ -75,5 +70,34 @@ capabilities: {drop: [ALL]}
 - name: {{ $name }}
   {{- /* Numbers of values files are floats: toString would write large ones as 1e+06. */}}
   value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }}
+{{- end }}
+{{- end -}}
+
+{{- /* Where versions of modules are kept; empty without a store. */}}
+{{- define "operator.moduleStore" -}}
+{{- if or .Values.moduleStore.enabled .Values.moduleSources .Values.moduleInstalls -}}
+/var/lib/addon-operator/modules
+{{- end -}}
+{{- end -}}
+
+{{- /* The ConfigMap with sources and installs as a file; empty where they are objects. */}}
+{{- define "operator.moduleSourcesMap" -}}
+{{- if and .Values.moduleSourcesFile (or .Values.moduleSources .Values.moduleInstalls) -}}
+{{ include "operator.name" . }}-modules
+{{- end -}}
+{{- end -}}
+
+{{- /* Sources and installs as documents. */}}
+{{- define "operator.moduleDocuments" -}}
+{{- $metadata := dict -}}
+{{- if not .Values.moduleSourcesFile -}}
+{{- $metadata = dict "labels" (include "operator.labels" . | fromYaml) "annotations" (dict "helm.sh/resource-policy" "keep") -}}
+{{- end -}}
+{{- $ofKind := dict "ModuleSource" .Values.moduleSources "ModuleInstall" .Values.moduleInstalls -}}
+{{- range $kind := list "ModuleSource" "ModuleInstall" }}
+{{- range $name, $spec := get $ofKind $kind }}
+---
+{{ dict "apiVersion" "addon-operator.io/v1alpha1" "kind" $kind "metadata" (merge (dict "name" $name) $metadata) "spec" $spec | toYaml }}
+{{- end }}
 {{- end }}
 {{- end -}}

@@ -1,5 +1,6 @@
 /** Commands of the pages that `test/node/pages.test.ts` runs on a real node, in this order. */
 export const POD_COMMANDS: readonly string[] = [
+  'install',
   'rbac',
   'running-deploy',
   'deploy',
