@@ -98,9 +98,12 @@ export function readQueryResult(body: unknown): GateObservation {
     return unknown(
       `the query returns a ${stringOf(resultType) || 'result without a type'}, not a scalar or vector`,
     );
-  const values = samples.map((sample) => numberIn(sample));
-  const known = values.filter((value) => value !== undefined && !Number.isNaN(value));
-  if (values.includes(undefined)) return unknown('Prometheus returns a sample that is no number');
+  const known: number[] = [];
+  for (const sample of samples) {
+    const value = numberIn(sample);
+    if (value === undefined) return unknown('Prometheus returns a sample that is no number');
+    if (!Number.isNaN(value)) known.push(value);
+  }
   return known.length === 0 ? { type: 'no-data' } : { type: 'value', value: Math.max(...known) };
 }
 

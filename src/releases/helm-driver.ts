@@ -35,6 +35,7 @@ import {
   lookupOptions,
   ReleaseNotices,
 } from './driver-context.ts';
+import { type KindKey, type RefusedObject, refusedObjects } from './dry-run.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { prepareUpgrade } from './prepare-upgrade.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
@@ -144,6 +145,16 @@ export interface HelmDriver {
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
   /**
+   * The objects that the API server would refuse of {@link render}, see {@link refusedObjects}.
+   *
+   * @throws OperatorError HELM_FAILED, MODULE_INVALID as {@link render}
+   */
+  dryRun(
+    request: DeployRequest,
+    brought: ReadonlySet<KindKey>,
+    signal: AbortSignal,
+  ): Promise<readonly RefusedObject[]>;
+  /**
    * The action that {@link deploy} would take for a module that is not unmanaged yet. Changes
    * nothing.
    */
@@ -241,6 +252,10 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     },
     render: (request, signal, renderOptions) =>
       renderModule(contextOf(request), request, signal, renderOptions),
+    dryRun: async (request, brought, signal) => {
+      const manifest = await renderModule(contextOf(request), request, signal);
+      return await refusedObjects(context, { release: request.module.name, manifest }, brought, signal);
+    },
     history: releaseHistory(context.store),
     notedReleases: (signal) => notedReleases(context.store, signal),
     preview: (request, signal) => previewRelease(contextOf(request), request, signal),
