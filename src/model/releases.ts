@@ -4,6 +4,7 @@ import type { JsonObject } from '@addon-operator/json';
 import type { Module } from '../modules/module.ts';
 import type { DriftReport } from '../releases/drift/drift-policy.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';
+import type { DeployedSource } from '../releases/record-source.ts';
 import type { UnlockResult } from '../releases/recover.ts';
 import type { ReleaseSteps, UninstallSteps } from '../releases/release-steps.ts';
 import type { UninstallResult } from '../releases/uninstall.ts';
@@ -41,6 +42,8 @@ export interface Releases {
       readonly steps?: ReleaseSteps | undefined;
       /** Stored with the values in the record of the release. */
       readonly note: string;
+      /** Recorded with the revision; undefined where the files are not remembered. */
+      readonly source: DeployedSource | undefined;
       /** Called when helm begins to apply, if it does. */
       readonly onApply?: () => void;
       /** Parent of the spans; default: nothing is traced. */

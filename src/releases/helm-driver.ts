@@ -39,8 +39,10 @@ import { type KindKey, type RefusedObject, refusedObjects } from './dry-run.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { prepareUpgrade } from './prepare-upgrade.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
+import { recordFailedSource, recordSource } from './record-source.ts';
 import { type UnlockResult, unlockRelease } from './recover.ts';
 import { type RenderOptions, renderModule } from './render.ts';
+import { type RollbackRequest, type RollbackResult, rollbackRelease } from './rollback.ts';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
 
 export interface HelmDriverOptions {
@@ -121,6 +123,8 @@ export interface HelmDriver {
   revision(release: string, signal: AbortSignal): Promise<number>;
   /** Stops monitoring a release and removes our labels from it, so that this operator does not own it any more. A missing release is no error. */
   disown(release: string, signal: AbortSignal): Promise<void>;
+  /** Goes back to an earlier revision, see {@link rollbackRelease}; then its objects are monitored. */
+  rollback(request: RollbackRequest, signal: AbortSignal): Promise<RollbackResult>;
   /** Annotates a release to stay, or not, when its module is gone. Ignores a missing one. */
   keep(release: string, isKept: boolean, signal: AbortSignal): Promise<void>;
   /**
@@ -183,7 +187,12 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     deploy: (request, signal) =>
       locks.run(request.module.name, signal, async () => {
         const { name } = request.module;
-        const result = await deployRelease(context, request, signal);
+        const deployed = { release: name, source: request.source };
+        const result = await deployRelease(context, request, signal).catch(async (error: unknown) => {
+          await recordFailedSource(context, deployed, signal);
+          throw error;
+        });
+        await recordSource(context, deployed, result.revision, signal);
         // Shared reads were made before this deployment.
         if (result.action !== 'skipped') context.sharedReads.forgetRelease(name);
         // The monitors watch what was deployed, so they follow the result: an unmanaged release has
@@ -207,6 +216,12 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
       locks.run(release, signal, async () => {
         await monitors.stop(release);
         return await uninstallRelease(context, release, uninstallOptions, signal);
+      }),
+    rollback: (request, signal) =>
+      locks.run(request.release, signal, async () => {
+        const result = await rollbackRelease(context, request, signal);
+        await monitors.restart(request.release, result.objects, request.drift);
+        return result;
       }),
     exists: async (release, signal) => {
       // An uninstalled release may keep its record (`--keep-history` of another client).

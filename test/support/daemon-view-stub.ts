@@ -107,6 +107,7 @@ export function moduleView(overrides?: Partial<ModuleView>): ModuleView {
     ...NO_DETAILS,
     drift: () => null,
     history: async () => [],
+    versions: () => [],
     compareRevisions: async () => undefined,
     changes: async () => '',
     render: () => Promise.resolve(''),

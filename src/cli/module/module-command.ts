@@ -68,6 +68,21 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
     .addArgument(nameArgument('module', '<name>', 'name of the module'))
     .option('--debug', 'also show manifests that are not valid YAML')
     .option('--diff', 'show what would change in the cluster');
+  const history = addDebugCommand(
+    module,
+    {
+      name: 'history',
+      description: 'Show what a module was deployed from, the newest first',
+      output: {
+        initial: 'table',
+        hasOnlyJson: true,
+        table: async () => (await import('../output/tables.ts')).historyTable,
+      },
+    },
+    ([name = '']) => ({ path: `/api/v1/modules/${encodeURIComponent(name)}/history` }),
+    common,
+  ).addArgument(nameArgument('module', '<name>', 'name of the module'));
+  addWatchOptions(history);
   const monitor = addDebugCommand(
     module,
     {
