@@ -48,6 +48,11 @@ export function labReleases(
       if (lab.foreignReleases.has(release) && !includeForeign) return 'spared' as const;
       return lab.releases.delete(release) ? ('uninstalled' as const) : ('absent' as const);
     },
+    rollback: async ({ name }: Module, revision: number) => {
+      await call(`rollback ${name} ${revision}`);
+      return { revision: revision + 1, digest: undefined };
+    },
+    history: { list: async () => [], source: async () => undefined },
     keep: async (release: string, isKept: boolean) => {
       await call(`${isKept ? 'keep' : 'let go'} ${release}`);
       if (isKept) lab.keptReleases.add(release);

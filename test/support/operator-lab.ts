@@ -281,7 +281,11 @@ export class OperatorLab {
       operations: new ModuleOperations(this.#options.operationSource),
       aborts: new RunAborts(),
       policy: labPolicy(this.#options),
-      pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
+      pauses: {
+        of: (module) => this.pauses.get(module),
+        isOfAll: () => false,
+        resume: async (module) => this.pauses.delete(module),
+      },
       handOvers: { isAway: (module) => this.handedOver.has(module), during: (_module, run) => run() },
     };
     const queueing: Queueing = { queues, backlog, router, traces };

@@ -1,3 +1,4 @@
+import { stringOf } from '@addon-operator/json';
 import type { Command } from 'commander';
 import {
   addDebugCommand,
@@ -18,7 +19,7 @@ const VALUES_COMMANDS = [
 
 /**
  * Adds `module list`, `sign`, `verify`, `digest`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
- * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
+ * `history`, `rollback`, `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
  */
 export function addModuleCommand(program: Command, { host, runner }: CommandParts): void {
   const module = program
@@ -83,6 +84,7 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
     common,
   ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   addWatchOptions(history);
+  addRollbackCommand(module, common);
   const monitor = addDebugCommand(
     module,
     {
@@ -174,6 +176,27 @@ function addOperationCommands(
     'Stop the current run or deletion of a module; it runs again when something changes',
     () => 'abort',
   );
+}
+
+/** Adds `module rollback`. */
+function addRollbackCommand(module: Command, common: CommandParts): void {
+  addDebugCommand(
+    module,
+    { name: 'rollback', description: 'Take a module back to an earlier revision of its release' },
+    ([name = ''], options) => ({
+      path: `${pathOf(name)}/rollback`,
+      form: {
+        to: stringOf(options['to']),
+        withValues: String(options['withValues'] === true),
+        dryRun: String(options['dryRun'] === true),
+      },
+    }),
+    common,
+  )
+    .addArgument(nameArgument('module', '<name>', 'name of the module'))
+    .option('--to <version|revision>', 'see module history; default: the newest good one with other files')
+    .option('--with-values', 'also restore the section of the ConfigMap of that revision')
+    .option('--dry-run', 'only show what would be done');
 }
 
 const ANY_MODULE = 'name of the module; its directory may be gone';
