@@ -12,6 +12,7 @@ import {
   renderedChecksum,
 } from '@addon-operator/helm/record-metadata';
 import { deployRecovery } from '@addon-operator/helm/recovery-table';
+import type { ReleasePayload } from '@addon-operator/helm/release-record';
 import { copiedLabels } from '@addon-operator/helm/release-source';
 import type { ReleaseRevision } from '@addon-operator/helm/release-store';
 import type { DriftPolicy } from './drift/drift-policy.ts';
@@ -57,9 +58,9 @@ export async function rollbackRelease(
   if (target === undefined || latest === undefined)
     throw new OperatorError('HELM_FAILED', `Release "${release}" has no revision ${revision}`);
   await unlockIfLeft(context, latest, signal);
-  const { manifest } = await store.payload(target, signal);
+  const { manifest, values } = await store.payload(target, signal);
   await repairKinds(context, latest, signal);
-  const outcome = await runRollback(context, { release, revision }, signal);
+  const outcome = await runRollback(context, { release, revision }, values, signal);
   context.sharedReads.forgetRelease(release);
   if (outcome.type === 'failed') {
     const error = withAdvice(outcome.error);
@@ -119,11 +120,13 @@ async function unlockIfLeft(
 async function runRollback(
   context: DriverContext,
   { release, revision }: RollbackRequest,
+  values: ReleasePayload['values'],
   signal: AbortSignal,
 ): Promise<HelmOutcome> {
   const { helm, namespace, kubeContext, timeoutMs, historyMax } = context;
   const args = rollbackArguments(helm, { release, namespace, kubeContext, timeoutMs, historyMax, revision });
-  const run = { args, timeoutMs: processLimitMs(timeoutMs) };
+  // Their texts are taken out of helm's errors.
+  const run = { args, timeoutMs: processLimitMs(timeoutMs), values };
   const runWithin = (): Promise<HelmOutcome> =>
     tracedHelm({ parent: undefined, release }, 'rollback', (span) =>
       runHelm(context, { ...run, span }, signal),
