@@ -20,6 +20,7 @@ import { startParameters } from '../settings/runtime-parameters.ts';
 import type { Settings } from '../settings.ts';
 import type { DaemonView } from '../status/daemon-view.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
+import { saveSection } from '../values/config-map-save.ts';
 import { createView, type ViewDeps } from '../views/operator-view.ts';
 import type { BuiltOperator } from './build-options.ts';
 import type { DaemonHost } from './host.ts';
@@ -64,6 +65,7 @@ export function viewOf(
 export interface DebugParts {
   readonly settings: Settings;
   readonly host: DaemonHost;
+  readonly base: Pick<BaseParts, 'cluster'>;
   readonly built: BuiltOperator;
   readonly view: DaemonView;
   readonly redactor: Redactor;
@@ -81,7 +83,7 @@ export interface DebugParts {
  * API, which the page uses too.
  */
 export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
-  const { settings, host, built, view, redactor, logs, running, bootId, objects, stop } = parts;
+  const { settings, host, base, built, view, redactor, logs, running, bootId, objects, stop } = parts;
   const { model, queueing, telemetry, hooks, modules, reconcile, recorder, followed } = built;
   const { releases, extensions, records } = modules;
   const { clock } = host;
@@ -97,6 +99,16 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
     reconcile,
     recorder,
     pauses: followed.pauses,
+    configuration: built.configuration,
+    rollback: {
+      writeSection: async (key, section, signal) => {
+        const ref = { namespace: settings.namespace, name: settings.configMapName };
+        await saveSection(base.cluster.main, ref, key, () => section, { isCreated: true }, signal);
+      },
+      // An Event is a courtesy: the log has the same.
+      record: (module, event) => void objects?.record(module, event, stop).catch(() => undefined),
+      stop,
+    },
   });
   const endpoint = {
     ...commands,

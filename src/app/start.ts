@@ -293,6 +293,7 @@ async function startOperator(
   const api = await startDebugEndpoint({
     settings,
     host,
+    base,
     built,
     view,
     redactor,

@@ -322,6 +322,35 @@ test('module confirm-purge names the releases that are removed', async () => {
   });
 });
 
+test('module history reads the API, and rollback passes its options on', async () => {
+  const asked: unknown[] = [];
+  await startDaemon({
+    rollback: async (...args) => {
+      asked.push(args.slice(0, 2));
+      return await Promise.resolve({ type: 'planned', revision: 1, version: '1.0.0' });
+    },
+  });
+  expect(await run('module history web -o json')).toMatchObject({
+    exitCode: 0,
+    stdout: '{"module":"web","revisions":[],"versions":[],"diff":null}\n',
+  });
+  expect(await run('module history other')).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('other'),
+  });
+  expect(await run('module rollback web --to v1.0.0 --with-values --dry-run')).toEqual({
+    exitCode: 0,
+    stdout: 'module web would be rolled back to revision 1 (version 1.0.0)\n',
+    stderr: '',
+  });
+  await run('module rollback web');
+  expect(await run('module rollback other')).toMatchObject({ exitCode: 1 });
+  expect(asked).toEqual([
+    ['web', { to: 'v1.0.0', withValues: true, isDryRun: true }],
+    ['web', { to: undefined, withValues: false, isDryRun: false }],
+  ]);
+});
+
 test('module release-unlock says what became of the release', async () => {
   const outcomes = { held: 'unlocked', ours: 'busy', fine: 'not-locked' } as const;
   const unlock: DebugEndpoint['releases']['unlock'] = async (release) => {

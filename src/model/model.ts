@@ -21,7 +21,7 @@ export interface Model {
   readonly operations: ModuleOperations;
   readonly aborts: RunAborts;
   readonly policy: OperatorPolicy;
-  readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+  readonly pauses: Pick<Pauses, 'of' | 'isOfAll' | 'resume'>;
   readonly handOvers: Pick<HandOvers, 'isAway' | 'during'>;
 }
 

@@ -15,6 +15,8 @@ export interface Pause {
   readonly sinceMs: number;
   /** Undefined: until it is resumed. */
   readonly untilMs: number | undefined;
+  /** The module is held after a rollback, as long as its files have this digest; absent for other pauses. */
+  readonly files?: string;
   /** The module is handed over to `addon-operator dev` of this user; absent where it is only paused. */
   readonly handedOverTo?: string;
   /** This operator wants it back: the holder first ends its running tasks. */
@@ -30,12 +32,13 @@ export type PauseEntry =
    */
   | { readonly type: 'invalid'; readonly problem: string; readonly pause: Pause };
 
-export function formatPause({ reason, sinceMs, untilMs }: Pause): string {
+export function formatPause({ reason, sinceMs, untilMs, files }: Pause): string {
   const since = isoTime(sinceMs);
   return JSON.stringify({
     reason,
     since,
     ...(untilMs !== undefined && { until: isoTime(untilMs) }),
+    ...(files !== undefined && { files }),
   });
 }
 
@@ -45,13 +48,18 @@ export function parsePause(content: string): PauseEntry {
   if (!content.trimStart().startsWith('{')) return { type: 'pause', pause: unread };
   const value = parsed(content);
   if (!isObject(value)) return { type: 'invalid', problem: 'it is not a JSON object', pause: unread };
-  const { reason, since, until } = value;
+  const { reason, since, until, files } = value;
   if (typeof reason !== 'string' || reason === '')
     return { type: 'invalid', problem: 'it has no "reason"', pause: unread };
   // `explain module -o json` says null where a pause has no end.
   const isOpen = until === undefined || until === null;
   const untilMs = isOpen ? undefined : timeOf(until);
-  const pause = { reason, sinceMs: timeOf(since) ?? 0, untilMs };
+  const pause = {
+    reason,
+    sinceMs: timeOf(since) ?? 0,
+    untilMs,
+    ...(typeof files === 'string' && { files }),
+  };
   if (isOpen || untilMs !== undefined) return { type: 'pause', pause };
   const problem = '"until" is not a time such as 2030-05-31T18:00:00Z';
   return { type: 'invalid', problem, pause };

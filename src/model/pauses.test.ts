@@ -97,6 +97,11 @@ test('an entry that cannot be read is a pause all the same', async () => {
   expect((await loaded()).of('web')).toEqual({ reason: 'do not touch', sinceMs: 0, untilMs: undefined });
 });
 
+test('the files that a rollback holds a module at are read again', async () => {
+  await (await loaded()).pause('web', { reason: 'rolled back', untilMs: undefined, files: 'abc' }, signal);
+  expect((await loaded()).of('web')).toMatchObject({ reason: 'rolled back', files: 'abc' });
+});
+
 test('an end that is null is none', async () => {
   server.edit({ web: '{"reason":"disks","until":null}' });
   expect((await loaded()).of('web')).toEqual({ reason: 'disks', sinceMs: 0, untilMs: undefined });

@@ -155,10 +155,10 @@ export class Pauses {
   /** @param target a module, or {@link ALL_MODULES} @throws OperatorError when the request to the API server fails */
   async pause(
     target: string,
-    { reason, untilMs }: Pick<Pause, 'reason' | 'untilMs'>,
+    wanted: Pick<Pause, 'reason' | 'untilMs' | 'files'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const pause: Pause = { reason, untilMs, sinceMs: this.#deps.clock.wallMs() };
+    const pause: Pause = { ...wanted, sinceMs: this.#deps.clock.wallMs() };
     await this.#write(target, formatPause(pause), () => new Map([...this.#pauses, [target, pause]]), signal);
   }
 

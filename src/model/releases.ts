@@ -1,9 +1,11 @@
 import type { Span } from '@addon-operator/base/trace';
 import type { ReleaseStatus } from '@addon-operator/helm/recovery-table';
+import type { ReleaseHistory } from '@addon-operator/helm/release-history';
 import type { JsonObject } from '@addon-operator/json';
 import type { Module } from '../modules/module.ts';
 import type { DriftReport } from '../releases/drift/drift-policy.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';
+import type { DeployedSource } from '../releases/record-source.ts';
 import type { UnlockResult } from '../releases/recover.ts';
 import type { ReleaseSteps, UninstallSteps } from '../releases/release-steps.ts';
 import type { UninstallResult } from '../releases/uninstall.ts';
@@ -41,6 +43,8 @@ export interface Releases {
       readonly steps?: ReleaseSteps | undefined;
       /** Stored with the values in the record of the release. */
       readonly note: string;
+      /** Recorded with the revision; undefined where the files are not remembered. */
+      readonly source: DeployedSource | undefined;
       /** Called when helm begins to apply, if it does. */
       readonly onApply?: () => void;
       /** Parent of the spans; default: nothing is traced. */
@@ -75,6 +79,13 @@ export interface Releases {
   ): Promise<UninstallResult>;
   /** Removes the labels of this operator from a release: it stays, also when its module is removed. */
   disown(name: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Goes back to an earlier revision, as a new one.
+   *
+   * @returns the release after that
+   */
+  rollback(module: Module, revision: number, signal: AbortSignal): Promise<ReleaseFacts>;
+  readonly history: Pick<ReleaseHistory, 'list' | 'source'>;
   /** Notes on a release whether it stays when its module is gone. */
   keep(name: string, isKept: boolean, signal: AbortSignal): Promise<void>;
   /**
@@ -110,6 +121,9 @@ export function releasesOf(driver: HelmDriver): Releases {
     exists: (name, signal) => driver.exists(name, signal),
     revision: (name, signal) => driver.revision(name, signal),
     uninstall: (name, options, signal) => driver.uninstall(name, signal, options),
+    rollback: async ({ name, manifest: { drift } }, revision, signal) =>
+      await driver.rollback({ release: name, revision, drift }, signal),
+    history: driver.history,
     keep: (name, isKept, signal) => driver.keep(name, isKept, signal),
     disown: (name, signal) => driver.disown(name, signal),
     unlock: (name, signal) => driver.unlock(name, signal),

@@ -48,6 +48,8 @@ const MAX_FILES = 250;
 /** Larger files, such as programs, are compared by size. */
 const MAX_READ_BYTES = 64 * 1024;
 const DIGEST_LENGTH = 6;
+/** Part of a label of the release record. */
+const FILES_DIGEST_LENGTH = 32;
 
 /** The entries of a module among the names in its directory. */
 export function entriesAmong(names: readonly string[]): readonly ModuleEntry[] {
@@ -85,6 +87,14 @@ export async function readDigests(directory: string): Promise<readonly string[]>
   const digests: string[] = [];
   for (const entry of entriesAmong(await readdir(directory))) await addDigests(directory, entry, digests);
   return digests;
+}
+
+/** One digest of all files of a module, as they were read by {@link readDigests}. */
+export function filesDigest(digests: readonly string[]): string {
+  return createHash('sha256')
+    .update(digests.toSorted().join('\n'))
+    .digest('hex')
+    .slice(0, FILES_DIGEST_LENGTH);
 }
 
 async function addDigests(root: string, path: string, digests: string[]): Promise<void> {

@@ -6,7 +6,7 @@ import type { Logger } from '@addon-operator/base/log';
 import { isMissingFile } from '@addon-operator/files/missing-file';
 import type { Json, JsonObject } from '@addon-operator/json';
 import { isJsonMap, mergeValues } from '@addon-operator/json/merge';
-import type { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
+import { SchemaCheck } from '@addon-operator/value-schemas/schema-check';
 import { RULES_KEY } from '@addon-operator/value-schemas/schema-rules';
 import { parseYaml } from '@addon-operator/yaml';
 import validVersion from 'semver/functions/valid.js';
@@ -195,6 +195,15 @@ export async function readSchemas(directory: string, check: SchemaCheck): Promis
     readSchema(join(directory, 'openapi', 'config-values.yaml')),
     readSchema(join(directory, 'openapi', 'values.yaml')),
   ]);
+  return await parseSchemas(config, values, check);
+}
+
+/** @throws OperatorError VALUES_INVALID for a text that is no schema */
+export async function parseSchemas(
+  config: SchemaText | undefined,
+  values: SchemaText | undefined,
+  check = new SchemaCheck(),
+): Promise<SectionSchemas> {
   const hasRules = [config, values].some((file) => file?.text.includes(RULES_KEY));
   // Imported on demand: rules are rare, and their interpreter takes time to load.
   const rules = hasRules ? await import('@addon-operator/value-schemas/cel-rules') : undefined;

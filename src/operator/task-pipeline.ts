@@ -24,7 +24,7 @@ import { endMessage, eventFields, flowFields, stageOfTask, startMessage } from '
 import type { TaskTraces } from '../queues/task-traces.ts';
 import type { Reconcile } from '../reconcile/create-reconcile.ts';
 import { actingOn, deferIfAway, type HandOverTasksParts } from '../requests/hand-over-tasks.ts';
-import { deferIfPaused, type PauseTasksParts } from '../requests/pause-tasks.ts';
+import { deferIfPaused, endHoldOfOldFiles, type PauseTasksParts } from '../requests/pause-tasks.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { createDispatch, type DispatchParts } from './dispatch.ts';
@@ -245,8 +245,11 @@ export function handOver(operator: HandOverTasksParts & SkippingParts): Stage {
 
 /** Skips runs of paused modules; they are queued again when the module is resumed. */
 export function pause(operator: PauseTasksParts & SkippingParts): Stage {
-  return async (attempt, next) =>
-    deferIfPaused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);
+  return async (attempt, next) => {
+    const { entry, signal } = attempt;
+    await endHoldOfOldFiles(operator, entry.task, signal);
+    return deferIfPaused(operator, entry.task) ? skipped(operator, attempt) : await next(attempt);
+  };
 }
 
 /** Logs the begin and the end of an attempt, and measures how long the task has waited. */

@@ -154,6 +154,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     deployHooks,
     refusals,
     preparation,
+    memory,
   });
   const runner = new ModuleRunner({
     registry,

@@ -14,8 +14,10 @@ import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { DeployHooks } from './deploy-hooks.ts';
 import type { LifecycleRun } from './module-lifecycle.ts';
+import type { ModuleMemory } from './module-memory.ts';
 import type { DeploymentPreparation } from './prepare-deployment.ts';
 import type { RefusedModules } from './refused-modules.ts';
+import { releaseSource } from './release-source.ts';
 import { formatSetByHooks, setByHooks } from './set-by-hooks.ts';
 
 /** The parts that deployments use. */
@@ -33,6 +35,7 @@ export interface ModuleDeploymentParts {
   readonly deployHooks: Pick<DeployHooks, 'begin'>;
   readonly refusals: RefusedModules;
   readonly preparation: DeploymentPreparation;
+  readonly memory: Pick<ModuleMemory, 'filesOf'>;
 }
 
 interface DeployBegin {
@@ -96,6 +99,7 @@ export class ModuleDeployment {
       mayShareReads: task.isPartOfConverge,
       isUnmanaged: configMapContent().maintenance.has(module.key),
       isForced,
+      source: releaseSource(this.#parts, module),
       note: formatSetByHooks(setByHooks(this.#parts, module.name)),
       // While helm applies this module, the next one in the queue is rendered.
       onApply: () => preparation.next(queue, signal),

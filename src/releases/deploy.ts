@@ -23,6 +23,7 @@ import { type ChartState, desiredRelease, readChartState } from './chart-state.t
 import type { ConflictPolicy } from './conflicts.ts';
 import type { DriftPolicy } from './drift/drift-policy.ts';
 import { type ChartModule, type DriverContext, lookupOptions } from './driver-context.ts';
+import type { DeployedSource } from './record-source.ts';
 import {
   lockedError,
   MAX_SET_ASIDE,
@@ -67,6 +68,8 @@ export interface DeployRequest {
    * notedReleases}; default: nothing.
    */
   readonly note?: string;
+  /** Recorded with the revision; default: nothing. */
+  readonly source?: DeployedSource | undefined;
   /** Called when helm begins to apply, if it does; must not throw. */
   readonly onApply?: () => void;
   /** Parent of the spans; default: nothing is traced. */

@@ -35,11 +35,14 @@ import {
   lookupOptions,
   ReleaseNotices,
 } from './driver-context.ts';
+import { type KindKey, type RefusedObject, refusedObjects } from './dry-run.ts';
 import { MonitorSet } from './monitor-set.ts';
 import { prepareUpgrade } from './prepare-upgrade.ts';
 import { previewRelease, type ReleasePreview } from './preview-release.ts';
+import { recordFailedSource, recordSource } from './record-source.ts';
 import { type UnlockResult, unlockRelease } from './recover.ts';
 import { type RenderOptions, renderModule } from './render.ts';
+import { type RollbackRequest, type RollbackResult, rollbackRelease } from './rollback.ts';
 import { type UninstallOptions, type UninstallResult, uninstallRelease } from './uninstall.ts';
 
 export interface HelmDriverOptions {
@@ -120,6 +123,8 @@ export interface HelmDriver {
   revision(release: string, signal: AbortSignal): Promise<number>;
   /** Stops monitoring a release and removes our labels from it, so that this operator does not own it any more. A missing release is no error. */
   disown(release: string, signal: AbortSignal): Promise<void>;
+  /** Goes back to an earlier revision, see {@link rollbackRelease}; then its objects are monitored. */
+  rollback(request: RollbackRequest, signal: AbortSignal): Promise<RollbackResult>;
   /** Annotates a release to stay, or not, when its module is gone. Ignores a missing one. */
   keep(release: string, isKept: boolean, signal: AbortSignal): Promise<void>;
   /**
@@ -143,6 +148,16 @@ export interface HelmDriver {
   onGlobalChange(): Promise<void>;
   /** The manifests of a module, see {@link renderModule}. */
   render(request: DeployRequest, signal: AbortSignal, options?: RenderOptions): Promise<string>;
+  /**
+   * The objects that the API server would refuse of {@link render}, see {@link refusedObjects}.
+   *
+   * @throws OperatorError HELM_FAILED, MODULE_INVALID as {@link render}
+   */
+  dryRun(
+    request: DeployRequest,
+    brought: ReadonlySet<KindKey>,
+    signal: AbortSignal,
+  ): Promise<readonly RefusedObject[]>;
   /**
    * The action that {@link deploy} would take for a module that is not unmanaged yet. Changes
    * nothing.
@@ -172,7 +187,12 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     deploy: (request, signal) =>
       locks.run(request.module.name, signal, async () => {
         const { name } = request.module;
-        const result = await deployRelease(context, request, signal);
+        const deployed = { release: name, source: request.source };
+        const result = await deployRelease(context, request, signal).catch(async (error: unknown) => {
+          await recordFailedSource(context, deployed, signal);
+          throw error;
+        });
+        await recordSource(context, deployed, result.revision, signal);
         // Shared reads were made before this deployment.
         if (result.action !== 'skipped') context.sharedReads.forgetRelease(name);
         // The monitors watch what was deployed, so they follow the result: an unmanaged release has
@@ -196,6 +216,12 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
       locks.run(release, signal, async () => {
         await monitors.stop(release);
         return await uninstallRelease(context, release, uninstallOptions, signal);
+      }),
+    rollback: (request, signal) =>
+      locks.run(request.release, signal, async () => {
+        const result = await rollbackRelease(context, request, signal);
+        await monitors.restart(request.release, result.objects, request.drift);
+        return result;
       }),
     exists: async (release, signal) => {
       // An uninstalled release may keep its record (`--keep-history` of another client).
@@ -241,6 +267,10 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     },
     render: (request, signal, renderOptions) =>
       renderModule(contextOf(request), request, signal, renderOptions),
+    dryRun: async (request, brought, signal) => {
+      const manifest = await renderModule(contextOf(request), request, signal);
+      return await refusedObjects(context, { release: request.module.name, manifest }, brought, signal);
+    },
     history: releaseHistory(context.store),
     notedReleases: (signal) => notedReleases(context.store, signal),
     preview: (request, signal) => previewRelease(contextOf(request), request, signal),

@@ -15,6 +15,7 @@ import { confirmFiles } from './confirm-files.ts';
 import { releaseFinalizer } from './release-finalizer.ts';
 import { releaseUnlock } from './release-unlock.ts';
 import { requestOperation } from './request-operation.ts';
+import { createRollback, type RollbackParts } from './rollback.ts';
 import { hooksInOperation, triggerHook } from './trigger-hook.ts';
 
 export interface DebugCommandsParts {
@@ -27,7 +28,9 @@ export interface DebugCommandsParts {
   readonly records: Pick<ModuleRecords, 'memory'>;
   readonly reconcile: Pick<Reconcile, 'releases'>;
   readonly recorder: Recorder;
-  readonly pauses: Pick<Pauses, 'pause' | 'resume'>;
+  readonly pauses: Pick<Pauses, 'pause' | 'resume' | 'of' | 'isOfAll'>;
+  readonly configuration: RollbackParts['configuration'];
+  readonly rollback: Pick<RollbackParts, 'writeSection' | 'record' | 'deliveryRollback' | 'stop'>;
 }
 
 /**
@@ -43,6 +46,17 @@ export function debugCommands(parts: DebugCommandsParts) {
   const requesting = { registry, router, operations, aborts, log, queues, pauses: model.pauses };
   const deleting = { registry, converge, router, queues, extensions };
   const { memory } = records;
+  const rolling = {
+    ...parts.rollback,
+    registry,
+    converge,
+    pauses: parts.pauses,
+    releases,
+    configuration: parts.configuration,
+    requesting,
+    clock,
+    log,
+  };
   return {
     pauses: {
       pause: (module: string | undefined, pause: Pick<Pause, 'reason' | 'untilMs'>, signal: AbortSignal) =>
@@ -51,6 +65,7 @@ export function debugCommands(parts: DebugCommandsParts) {
         parts.pauses.resume(module ?? ALL_MODULES, signal),
       nowMs: () => clock.wallMs(),
     },
+    rollback: createRollback(rolling),
     releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(deleting, module, signal),
     requestOperation: (module: string, operation: ModuleOperation) =>
       requestOperation(requesting, module, operation),

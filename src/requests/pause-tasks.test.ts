@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import { failing, operatorLab } from '../../test/support/operator-lab.ts';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { failing, name, operatorLab } from '../../test/support/operator-lab.ts';
+import { filesDigest, readDigests } from '../modules/file-set.ts';
 import { onPausesChange } from './pause-tasks.ts';
 
 const PAUSE = { reason: 'disks', sinceMs: 0, untilMs: undefined };
@@ -58,4 +62,33 @@ test.each([
   expect(lab.calls).toContain('deploy web');
   expect(lab.calls).not.toContain('deploy db');
   expect(lab.operator.router.main.length).toBe(0);
+});
+
+test('a hold of a rollback ends with a run of other files, and not before', async () => {
+  await using lab = await operatorLab(['db', 'web']);
+  await lab.converge();
+  const path = await mkdtemp(join(tmpdir(), 'hold-'));
+  const { registry, router } = lab.operator;
+  registry.setModules(registry.modules.map((module) => ({ ...module, path })));
+  await writeFile(join(path, 'values.yaml'), 'a: 1');
+  lab.pauses.set('db', { ...PAUSE, files: filesDigest(await readDigests(path)) });
+  lab.takeCalls();
+  // The files are read, which takes longer than what else the lab waits for.
+  const run = async (): Promise<readonly string[]> => {
+    router.queueModuleRun(name('db'), 'change');
+    await vi.waitFor(() => expect(router.main.length).toBe(0));
+    return deployed(lab.takeCalls());
+  };
+  expect(await run()).toEqual([]);
+  await rename(path, `${path}-away`);
+  expect(await run()).toEqual([]);
+  await rename(`${path}-away`, path);
+  await writeFile(join(path, 'values.yaml'), 'a: 2');
+  expect(await run()).toEqual(['deploy db']);
+  expect(lab.pauses.has('db')).toBe(false);
+  // The deferred run was this one.
+  onPausesChange(lab.operator);
+  await lab.settle();
+  expect(deployed(lab.takeCalls())).toEqual([]);
+  await rm(path, { recursive: true });
 });

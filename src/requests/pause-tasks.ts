@@ -6,6 +6,7 @@ import type { Pauses } from '../model/pauses.ts';
 import type { Releases } from '../model/releases.ts';
 import type { ModuleCrds } from '../model/services.ts';
 import type { Task } from '../model/tasks.ts';
+import { filesDigest, readDigests } from '../modules/file-set.ts';
 import { runWaiting } from '../queues/required-modules.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import { originalTaskOf } from '../reconcile/reconcile-module.ts';
@@ -19,7 +20,31 @@ export interface PauseTasksParts {
   readonly queues: QueueSet<Task>;
   readonly releases: Releases;
   readonly crds: ModuleCrds;
-  readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+  readonly pauses: Pick<Pauses, 'of' | 'isOfAll' | 'resume'>;
+}
+
+/**
+ * Ends the hold of a rollback when the module has other files than those that it was rolled back
+ * from. Files that cannot be read end nothing.
+ *
+ * @throws errors of the API client
+ */
+export async function endHoldOfOldFiles(
+  { pauses, registry, converge, log }: PauseTasksParts,
+  task: Task,
+  signal: AbortSignal,
+): Promise<void> {
+  if (task.type !== 'ModuleRun' && task.type !== 'ModuleEnsureCRDs') return;
+  const { module: name } = task;
+  const files = pauses.of(name)?.files;
+  const module = files === undefined ? undefined : registry.find(name);
+  if (module === undefined) return;
+  const digests = await readDigests(module.path).catch(() => undefined);
+  if (digests === undefined || filesDigest(digests) === files) return;
+  log.info({ module: name }, 'Module has other files than those it was rolled back from, so it runs again');
+  await pauses.resume(name, signal);
+  // This task is the run that was deferred.
+  if (task.type === 'ModuleRun') converge.resumeRun(name);
 }
 
 /**

@@ -30,6 +30,7 @@ import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.
 import type { AbortHook } from '../status/hook-abort.ts';
 import type { TriggerHook } from '../status/hook-trigger.ts';
 import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
+import type { RollbackModule } from '../status/module-rollback.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
@@ -54,6 +55,7 @@ import {
   type ReleaseCommands,
   releaseUnlockResponse,
 } from './release-responses.ts';
+import { rollbackResponse } from './rollback-response.ts';
 
 /** The parts of the operator that the debug endpoint shows and changes. */
 export interface DebugEndpoint {
@@ -66,6 +68,7 @@ export interface DebugEndpoint {
   readonly pauses: PauseCommands;
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly requestOperation: RequestOperation;
+  readonly rollback: RollbackModule;
   readonly abortHook: AbortHook;
   readonly triggerHook: TriggerHook;
   /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
@@ -127,6 +130,7 @@ export function debugHandler(
     ...pauseRoutes(endpoint),
     releaseFinalizerRoute(endpoint),
     operationRoute(endpoint),
+    rollbackRoute(endpoint),
     get('/hook/list.{format}', (_request, { format }) =>
       dataResponse(dataFormat(format), { hooks: endpoint.hooks().toSorted() }),
     ),
@@ -297,6 +301,15 @@ function operationRoute({ view, requestOperation }: DebugEndpoint): Route {
     view.module(module) === undefined
       ? noModuleResponse(module)
       : operationResponse(requestOperation, module, new URLSearchParams(body)),
+  );
+}
+
+/** Takes one module back to an earlier revision. */
+function rollbackRoute({ view, rollback }: DebugEndpoint): Route {
+  return post('/module/{module}/rollback', ({ body }, { module }, signal) =>
+    view.module(module) === undefined
+      ? noModuleResponse(module)
+      : rollbackResponse(rollback, module, new URLSearchParams(body), signal),
   );
 }
 

@@ -12,6 +12,7 @@ import type {
   HookView,
   LayeredValue,
   RevisionView,
+  VersionView,
   WatchView,
 } from './module-details.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleSummary } from './module-explanation.ts';
@@ -132,6 +133,8 @@ export interface ModuleView extends SectionView {
   drift(): ModuleDrift | null;
   /** The last 20 revisions of the release, the newest first. @throws the errors of the API client */
   history(signal: AbortSignal): Promise<readonly RevisionView[]>;
+  /** The versions that a source delivered, the newest first; empty for a module of a plain directory. */
+  versions(): readonly VersionView[];
   /**
    * How two revisions differ, as text; undefined if one of them does not exist. Data of Secrets shows as asterisks.
    *

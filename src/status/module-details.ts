@@ -94,12 +94,36 @@ export interface HookBindingView {
 /** One revision of a helm release. */
 export interface RevisionView {
   readonly revision: number;
+  /** Helm's own. */
   readonly status: string;
+  /** What became of it: `running`, `replaced`, `failed`, `rolled-back` or `unfinished`. */
+  readonly outcome: string;
+  /** Why it failed or was rolled back, or what it is a rollback to; empty for others. */
+  readonly reason: string;
+  /** Of the module, else of its chart; empty if neither is known. */
+  readonly version: string;
+  /** Digest of the files of the module; null where it is not recorded. */
+  readonly files: string | null;
+  /** Whether the section of the ConfigMap is recorded. */
+  readonly hasSection: boolean;
   readonly deployedAt: string | null;
   /** `<name>-<version>`; empty if the record cannot be read. */
   readonly chart: string;
   /** The description that helm stored, or why the record cannot be read. */
   readonly description: string;
+}
+
+/** One version of a module that a source delivered. */
+export interface VersionView {
+  readonly version: string;
+  /** Of its manifest. */
+  readonly digest: string;
+  /** Of the helm release; null for a module without a chart. */
+  readonly revision: number | null;
+  readonly at: string;
+  readonly outcome: string;
+  readonly reason: string;
+  readonly hasValues: boolean;
 }
 
 /** One watch of a binding. */

@@ -27,6 +27,8 @@ export type EventReason =
   | 'Requested'
   | 'FinalizerReleased'
   | 'LeftBehind'
+  | 'RolledBack'
+  | 'RollbackFailed'
   | 'SettingsWarning';
 
 /** Something that happened to a module and that a user should notice. */

@@ -132,6 +132,11 @@ export class ValuesStore {
     );
   }
 
+  /** Where references of an owner are looked up; undefined where they are plain data. */
+  secretsOf(owner: ValuesOwner): SecretLookup | undefined {
+    return this.#secrets?.isResolvedFor(owner) === true ? this.#secrets : undefined;
+  }
+
   configValues(owner: ValuesOwner): JsonObject | undefined {
     return sectionIn(this.#config, sectionOf(owner));
   }

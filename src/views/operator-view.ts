@@ -4,6 +4,7 @@
 // only `render`, `changes` and the helm members send requests or start processes.
 
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import type { JsonObject } from '@addon-operator/json';
 import type { ApiHealth } from '@addon-operator/kube-client/api-health';
@@ -11,6 +12,7 @@ import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import { headlineOf } from '@addon-operator/strings/headline';
 import type { TaskQueue } from '@addon-operator/task-queue';
+import type { HistoryEntry } from '../delivery/history.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
@@ -33,6 +35,7 @@ import type {
   SectionView,
   ValuesPatchView,
 } from '../status/daemon-view.ts';
+import type { VersionView } from '../status/module-details.ts';
 import { operatorStatus, STARTING_STATUS } from '../status/operator-status.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import { layeredValues } from '../values/value-layers.ts';
@@ -76,6 +79,8 @@ export interface ViewDeps {
   ) => Promise<string>;
   /** The difference between two revisions of a release, for people; empty if there is none. */
   readonly compareRevisions: (from: RevisionManifest, to: RevisionManifest) => string;
+  /** The versions of a module that a source delivered, the newest first; absent where there are no sources. */
+  readonly deliveredVersions?: (module: string) => readonly HistoryEntry[];
   /** The permissions that the patches of hooks have needed so far. */
   readonly patchAccess: () => readonly ResourceAccess[];
 }
@@ -255,6 +260,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     valuesKey: sectionOf(name),
     drift: () => driftOf(operator, name),
     history: (signal) => helm.history.list(name, signal),
+    versions: () => (deps.deliveredVersions?.(name) ?? []).map(versionView),
     // Both at once, since each takes a request.
     compareRevisions: async ({ from, to }, signal) => {
       const [before, after] = await Promise.all(
@@ -267,6 +273,10 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     changes: (signal) =>
       comparisons.run(name, signal, () => rendered(deps, module, { isDebug: false, isDiff: true }, signal)),
   };
+}
+
+function versionView({ atMs, revision, reason = '', ...entry }: HistoryEntry): VersionView {
+  return { ...entry, revision: revision ?? null, reason, at: isoTime(atMs) };
 }
 
 /**

@@ -17,6 +17,7 @@ export const NO_COMMANDS: Pick<
   | 'pauses'
   | 'releaseFinalizer'
   | 'requestOperation'
+  | 'rollback'
   | 'abortHook'
   | 'triggerHook'
   | 'hooks'
@@ -28,6 +29,7 @@ export const NO_COMMANDS: Pick<
   pauses: NO_PAUSES,
   releaseFinalizer: async () => 'not-held',
   requestOperation: () => 'disabled',
+  rollback: async () => ({ type: 'refused', reason: 'it has no release' }),
   abortHook: () => ({ type: 'not-running', running: [] }),
   triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
   recorder: { serve: () => Promise.resolve(), sendFailed: () => undefined, keptFailures: 0 },
@@ -107,6 +109,7 @@ export function moduleView(overrides?: Partial<ModuleView>): ModuleView {
     ...NO_DETAILS,
     drift: () => null,
     history: async () => [],
+    versions: () => [],
     compareRevisions: async () => undefined,
     changes: async () => '',
     render: () => Promise.resolve(''),

@@ -1,3 +1,4 @@
+import type { RevisionSummary } from '@addon-operator/helm/release-history';
 import type { JsonObject } from '@addon-operator/json';
 import type { Releases } from '../../src/model/releases.ts';
 import type { Module } from '../../src/modules/module.ts';
@@ -7,6 +8,8 @@ interface ReleasesInLab {
   readonly releases: Set<string>;
   readonly foreignReleases: Set<string>;
   readonly keptReleases: Set<string>;
+  /** Of each release, the newest first; a run of the same version makes none. */
+  readonly revisions: Map<string, readonly RevisionSummary[]>;
   readonly obstacles: ReadonlyMap<string, () => void | Promise<void>>;
   globalChanges: number;
 }
@@ -29,7 +32,16 @@ export function labReleases(
     deploy: async (module: Module, values: JsonObject, { steps, isForced }, signal) => {
       await steps?.beforeApply([], signal);
       const what = `${isForced === true ? 'force' : 'deploy'} ${module.name}`;
-      await orAborted(call(what, JSON.stringify(values[module.key])), signal);
+      const version = module.version ?? '';
+      const [newest] = lab.revisions.get(module.name) ?? [];
+      try {
+        await orAborted(call(what, JSON.stringify(values[module.key])), signal);
+      } catch (error) {
+        addRevision(lab, module.name, { version, outcome: 'failed' });
+        throw error;
+      }
+      if (newest?.version !== version || newest.outcome === 'failed')
+        addRevision(lab, module.name, { version, outcome: 'running' });
       const revision = lab.releases.has(module.name) ? 2 : 1;
       lab.releases.add(module.name);
       await steps?.afterApply({ revision, objects: [], added: [] }, signal);
@@ -47,6 +59,17 @@ export function labReleases(
       await call(`uninstall ${release}`);
       if (lab.foreignReleases.has(release) && !includeForeign) return 'spared' as const;
       return lab.releases.delete(release) ? ('uninstalled' as const) : ('absent' as const);
+    },
+    rollback: async ({ name }: Module, revision: number, signal) => {
+      await orAborted(call(`rollback ${name} ${revision}`), signal);
+      const target = lab.revisions.get(name)?.find((one) => one.revision === revision);
+      const reason = `Rollback to ${revision}`;
+      const added = { version: target?.version ?? '', outcome: 'running', reason } as const;
+      return { revision: addRevision(lab, name, added), digest: undefined };
+    },
+    history: {
+      list: async (name: string) => lab.revisions.get(name) ?? [],
+      source: async () => undefined,
     },
     keep: async (release: string, isKept: boolean) => {
       await call(`${isKept ? 'keep' : 'let go'} ${release}`);
@@ -97,4 +120,22 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Adds a revision as helm does, and returns its number. */
+function addRevision(
+  { revisions }: ReleasesInLab,
+  name: string,
+  added: Pick<RevisionSummary, 'version' | 'outcome'> & { readonly reason?: string },
+): number {
+  const known = revisions.get(name) ?? [];
+  const revision = known.length + 1;
+  const replaced = added.reason === undefined ? 'replaced' : 'rolled-back';
+  const before = known.map(
+    (one): RevisionSummary =>
+      one.outcome === 'running' && added.outcome === 'running' ? { ...one, outcome: replaced } : one,
+  );
+  const facts = { status: '', reason: '', hasSection: false, deployedAt: null, chart: '', description: '' };
+  revisions.set(name, [{ ...facts, ...added, revision, files: added.version }, ...before]);
+  return revision;
 }

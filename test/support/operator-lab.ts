@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
 import type { Tracer } from '@addon-operator/base/trace';
+import type { RevisionSummary } from '@addon-operator/helm/release-history';
 import type { TaskHandler } from '@addon-operator/task-queue';
 import { QueueSet } from '@addon-operator/task-queue/queue-set';
 import type { FlowPassDeps } from '../../src/extensions/flow/flow-pass.ts';
@@ -111,6 +112,8 @@ export class OperatorLab {
   /** Modules that another operator runs. */
   readonly handedOver = new Set<string>();
   readonly foreignReleases = new Set<string>();
+  /** Revisions of each release, the newest first. */
+  readonly revisions = new Map<string, readonly RevisionSummary[]>();
   /** Releases that are to stay without their modules. */
   readonly keptReleases = new Set<string>();
   /** What discovery finds; a module in `flaggedOff` was disabled since. */
@@ -281,7 +284,11 @@ export class OperatorLab {
       operations: new ModuleOperations(this.#options.operationSource),
       aborts: new RunAborts(),
       policy: labPolicy(this.#options),
-      pauses: { of: (module) => this.pauses.get(module), isOfAll: () => false },
+      pauses: {
+        of: (module) => this.pauses.get(module),
+        isOfAll: () => false,
+        resume: async (module) => this.pauses.delete(module),
+      },
       handOvers: { isAway: (module) => this.handedOver.has(module), during: (_module, run) => run() },
     };
     const queueing: Queueing = { queues, backlog, router, traces };

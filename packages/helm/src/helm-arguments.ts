@@ -63,6 +63,28 @@ export function uninstallArguments(options: ReleaseTarget & { readonly timeoutMs
   return ['uninstall', ...target(options), '--timeout', timeout, '--debug', '--', options.release];
 }
 
+interface RollbackArguments extends ReleaseTarget {
+  readonly revision: number;
+  readonly historyMax: number;
+  readonly timeoutMs: number;
+}
+
+/** `helm rollback` to a revision, waiting for nothing but helm hooks, with the fields of others overwritten as in an upgrade. */
+export function rollbackArguments(helm: HelmBinary, options: RollbackArguments): string[] {
+  return [
+    'rollback',
+    ...target(options),
+    '--history-max',
+    String(options.historyMax),
+    '--timeout',
+    formatGoDuration(options.timeoutMs),
+    ...(helm.major === 4 ? ['--server-side=true', '--force-conflicts'] : []),
+    '--',
+    options.release,
+    String(options.revision),
+  ];
+}
+
 export interface TemplateArguments extends ReleaseTarget {
   readonly chartDir: string;
   readonly valuesFile: string;

@@ -57,6 +57,10 @@ interface ReleaseStoreOptions {
 /** `HELM_DRIVER`: where helm keeps its records; it knows the plurals too. */
 export type StorageDriver = 'secret' | 'secrets' | 'configmap' | 'configmaps';
 
+/** Names the release on an object with the source of one of its revisions. */
+const SOURCE_LABEL = 'addon-operator/source-of';
+const SOURCE_SUFFIX = '.source';
+const FIELD_MANAGER = 'addon-operator';
 /** Names the release on a record that was set aside. */
 const CORRUPT_LABEL = 'addon-operator/corrupt-release';
 const METADATA = metadataAccept('PartialObjectMetadata');
@@ -64,8 +68,8 @@ const METADATA = metadataAccept('PartialObjectMetadata');
 const MAX_CACHED_PAYLOADS = 200;
 /** Where helm keeps the record, by driver, and how often it is base64: Secrets add a layer of their own. */
 const STORAGES = {
-  secret: { plural: 'secrets', isDoubleEncoded: true },
-  configmap: { plural: 'configmaps', isDoubleEncoded: false },
+  secret: { kind: 'Secret', plural: 'secrets', isDoubleEncoded: true },
+  configmap: { kind: 'ConfigMap', plural: 'configmaps', isDoubleEncoded: false },
 } as const;
 
 /** The release records in one namespace, read and repaired without helm. */
@@ -73,6 +77,7 @@ export class ReleaseStore {
   readonly #kube: KubeClient;
   readonly #collection: string;
   readonly #isDoubleEncoded: boolean;
+  readonly #kind: 'Secret' | 'ConfigMap';
   /** Latest known revision of each release: it is read first. */
   readonly #known = new Map<string, ReleaseRevision>();
   readonly #payloads = new Map<string, ReleasePayload>();
@@ -82,6 +87,7 @@ export class ReleaseStore {
     this.#kube = kube;
     this.#collection = `/api/v1/namespaces/${encodeURIComponent(namespace)}/${storage.plural}`;
     this.#isDoubleEncoded = storage.isDoubleEncoded;
+    this.#kind = storage.kind;
   }
 
   /** The newest revision of a release as far as it is known without a request; there may be a newer one, or none any more. */
@@ -266,6 +272,51 @@ export class ReleaseStore {
     const changed = readRevision(metadataOf(record));
     if (changed !== undefined) this.#known.set(release, changed);
     return changed;
+  }
+
+  /**
+   * Keeps what a revision was deployed from, packed, in an object beside its record: helm removes
+   * annotations from a record when a newer one takes its place. The record owns the object, so that
+   * it goes with it, pruned or uninstalled.
+   */
+  async writeSource(
+    { release, recordName: name, uid }: Pick<ReleaseRevision, 'release' | 'recordName' | 'uid'>,
+    source: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const owner = { apiVersion: 'v1', kind: this.#kind, name, uid };
+    const text = this.#isDoubleEncoded ? Buffer.from(source).toString('base64') : source;
+    const request: KubeRequest = {
+      method: 'PATCH',
+      path: this.#recordPath(`${name}${SOURCE_SUFFIX}`),
+      query: { fieldManager: FIELD_MANAGER, force: 'true' },
+      contentType: 'application/apply-patch+yaml',
+      body: {
+        apiVersion: 'v1',
+        kind: this.#kind,
+        metadata: {
+          name: `${name}${SOURCE_SUFFIX}`,
+          labels: { [SOURCE_LABEL]: release },
+          ownerReferences: [owner],
+        },
+        data: { source: text },
+      },
+    };
+    await this.#kube.request(request, signal);
+  }
+
+  /** What the revisions of a release were deployed from, packed, by the names of their records. */
+  async sources(release: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const query = { labelSelector: `${SOURCE_LABEL}=${release}` };
+    const list = fieldsOf(await this.#kube.request({ method: 'GET', path: this.#collection, query }, signal));
+    const items = Array.isArray(list['items']) ? list['items'].map(fieldsOf) : [];
+    return new Map(
+      items.map((item) => {
+        const text = String(fieldsOf(item['data'])['source']);
+        const name = String(metadataOf(item)['name']).slice(0, -SOURCE_SUFFIX.length);
+        return [name, this.#isDoubleEncoded ? Buffer.from(text, 'base64').toString('utf8') : text];
+      }),
+    );
   }
 
   /**

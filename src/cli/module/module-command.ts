@@ -1,3 +1,4 @@
+import { stringOf } from '@addon-operator/json';
 import type { Command } from 'commander';
 import {
   addDebugCommand,
@@ -69,6 +70,22 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
     .addArgument(nameArgument('module', '<name>', 'name of the module'))
     .option('--debug', 'also show manifests that are not valid YAML')
     .option('--diff', 'show what would change in the cluster');
+  const history = addDebugCommand(
+    module,
+    {
+      name: 'history',
+      description: 'Show what a module was deployed from, the newest first',
+      output: {
+        initial: 'table',
+        hasOnlyJson: true,
+        table: async () => (await import('../output/tables.ts')).historyTable,
+      },
+    },
+    ([name = '']) => ({ path: `/api/v1/modules/${encodeURIComponent(name)}/history` }),
+    common,
+  ).addArgument(nameArgument('module', '<name>', 'name of the module'));
+  addWatchOptions(history);
+  addRollbackCommand(module, common);
   const monitor = addDebugCommand(
     module,
     {
@@ -160,6 +177,27 @@ function addOperationCommands(
     'Stop the current run or deletion of a module; it runs again when something changes',
     () => 'abort',
   );
+}
+
+/** Adds `module rollback`. */
+function addRollbackCommand(module: Command, common: CommandParts): void {
+  addDebugCommand(
+    module,
+    { name: 'rollback', description: 'Take a module back to an earlier revision of its release' },
+    ([name = ''], options) => ({
+      path: `${pathOf(name)}/rollback`,
+      form: {
+        to: stringOf(options['to']),
+        withValues: String(options['withValues'] === true),
+        dryRun: String(options['dryRun'] === true),
+      },
+    }),
+    common,
+  )
+    .addArgument(nameArgument('module', '<name>', 'name of the module'))
+    .option('--to <version|revision>', 'see module history; default: the newest good one with other files')
+    .option('--with-values', 'also restore the section of the ConfigMap of that revision')
+    .option('--dry-run', 'only show what would be done');
 }
 
 const ANY_MODULE = 'name of the module; its directory may be gone';

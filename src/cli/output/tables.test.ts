@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   documentTable,
   globalHooksTable,
+  historyTable,
   modulesTable,
   parametersTable,
   queuesTable,
@@ -89,4 +90,40 @@ test('parameters, hooks and documents are tables', () => {
 test('data of another shape is an empty table', () => {
   for (const table of [modulesTable(true), parametersTable, globalHooksTable, documentTable])
     expect(tableText(table(null), 'name')).toBe('');
+});
+
+test('a history shows what the revisions were deployed from', () => {
+  const revisions = [
+    { revision: 2, version: '1.1.0', files: null, deployedAt: null, outcome: 'failed', reason: 'no quota' },
+    {
+      revision: 1,
+      version: '1.0.0',
+      files: '0123456789abcdef',
+      deployedAt: '2026-01-01T00:00:00Z',
+      outcome: 'running',
+      reason: '',
+    },
+  ];
+  const table = historyTable({ revisions, versions: [] });
+  expect(
+    tableText(table, 'table')
+      .split('\n')
+      .map((line) => line.trimEnd()),
+  ).toEqual([
+    'REVISION  VERSION  DIGEST        DEPLOYED              STATUS   REASON',
+    '2         1.1.0                                        failed   no quota',
+    '1         1.0.0    0123456789ab  2026-01-01T00:00:00Z  running',
+    '',
+  ]);
+  expect(table.names).toEqual(['2', '1']);
+});
+
+test('a history shows the versions that a source delivered in place of revisions', () => {
+  const at = '2026-01-01T00:00:00Z';
+  const versions = [
+    { version: '1.1.0', digest: 'sha256:abcdef', revision: null, at, outcome: 'replaced', reason: 'gate' },
+  ];
+  const { rows, names } = historyTable({ revisions: [{ revision: 1 }], versions });
+  expect(rows).toEqual([['', '1.1.0', 'abcdef', at, 'replaced', 'gate']]);
+  expect(names).toEqual(['1.1.0']);
 });

@@ -59,6 +59,34 @@ export function modulesTable(isAll: boolean): ToTable {
   };
 }
 
+/** The versions that a source delivered, else the revisions of the release. */
+export const historyTable: ToTable = (data) => {
+  const { revisions, versions } = fieldsOf(data);
+  const delivered = listOf(versions);
+  const entries = delivered.length > 0 ? delivered : listOf(revisions);
+  const rows = entries.map((entry) => [
+    typeof entry['revision'] === 'number' ? String(entry['revision']) : '',
+    stringOf(entry['version']),
+    shortDigest(stringOf(entry['digest']) || stringOf(entry['files'])),
+    stringOf(entry['at']) || stringOf(entry['deployedAt']),
+    stringOf(entry['outcome']),
+    stringOf(entry['reason']),
+  ]);
+  return {
+    columns: ['REVISION', 'VERSION', 'DIGEST', 'DEPLOYED', 'STATUS', 'REASON'],
+    narrow: 6,
+    rows,
+    names: rows.map(([revision = '', version = '']) => revision || version),
+  };
+};
+
+const SHOWN_DIGEST = 12;
+
+/** The first characters, which distinguish the digests of one module. */
+function shortDigest(digest: string): string {
+  return digest.replace(/^sha256:/, '').slice(0, SHOWN_DIGEST);
+}
+
 function moduleMessage(module: Readonly<Record<string, unknown>>): string {
   const paused = stringOf(fieldsOf(module['paused'])['reason']);
   if (paused !== '') return `paused: ${paused}`;

@@ -13,11 +13,17 @@ const HISTORY: ReleaseHistory = {
     {
       revision: 2,
       status: 'deployed',
+      outcome: 'running',
+      reason: '',
+      version: '1.0.0',
+      files: null,
+      hasSection: false,
       deployedAt: null,
       chart: 'web-1.0.0',
       description: 'Upgrade complete',
     },
   ],
+  source: async () => undefined,
   manifest: async (_release, revision) => (revision > 2 ? undefined : `r${revision}`),
 };
 
@@ -58,6 +64,9 @@ test('real responses match the schemas', async () => {
       manifest: async () => '',
     } as unknown as ViewDeps['helm'],
     namespace: 'n',
+    deliveredVersions: () => [
+      { version: '1.0.0', digest: 'sha256:00', atMs: 0, outcome: 'running', hasValues: true },
+    ],
     compare: async () => '--- a\n+++ b\n+c\n# n/Pod/a cannot be compared: no access\n',
     compareRevisions: (from, to) => `${from.manifest}-${to.manifest}`,
     patchAccess: () => [],

@@ -28,7 +28,18 @@ test('a secret in values, patches, snapshots, drift, differences and errors is i
       { hook: 'a', bindings: [{ binding: 'b', kind: 'Pod', queue: 'main', ...counts, items: [item] }] },
     ],
   };
-  const revision = { revision: 1, status: 'failed', deployedAt: null, chart: '', description: SECRET };
+  const revision = {
+    revision: 1,
+    status: 'failed',
+    outcome: 'failed',
+    reason: SECRET,
+    version: '',
+    files: null,
+    hasSection: false,
+    deployedAt: null,
+    chart: '',
+    description: SECRET,
+  };
   const web = moduleView({
     ...section,
     drift: () => ({ mode: 'warn', objects: [drifted] }),

@@ -57,14 +57,30 @@ test('a pause has a reason and an end, and is ended', async () => {
   expect(asked).toEqual([['web', { reason: 'move', untilMs: 3_000 }], 'web']);
 });
 
+test('a rollback is passed on with its target', async () => {
+  const asked: unknown[] = [];
+  const rollback: ModuleActionParts['rollback'] = async (module, order) => {
+    asked.push([module, order]);
+    return await Promise.resolve({ type: 'done', revision: 1, version: '1.0.0', newRevision: 3 });
+  };
+  const { status, actions } = await ask(
+    { action: 'rollback', to: '1', withValues: 'true', reason: 'INC-7' },
+    { rollback },
+  );
+  expect(status).toBe(202);
+  expect(asked).toEqual([['web', { to: '1', withValues: true, isDryRun: false }]]);
+  expect(actions).toMatchObject([{ module: 'web', action: 'rollback', reason: 'INC-7', by: 'page' }]);
+});
+
 test.each([
   ['not JSON', 'the body is not JSON'],
   ['[]', 'the body must be an object'],
-  [{}, '"action" must be one of reconcile, force-reconcile, abort, pause, resume'],
+  [{}, '"action" must be one of reconcile, force-reconcile, abort, pause, resume, rollback'],
   [{ action: 'delete' }, '"action" must be one of'],
   [{ action: 'pause' }, "a pause needs a 'reason'"],
   [{ action: 'pause', reason: 'x', for: 'soon' }, 'cannot read the duration "soon"'],
   [{ action: 'abort', for: '2h' }, '"for" is the duration of a pause'],
+  [{ action: 'pause', reason: 'x', withValues: 'true' }, '"withValues" is an option of a rollback'],
   [{ action: 'abort', force: 'yes' }, 'unknown field "force"'],
   [{ action: 'abort', reason: 1 }, '"reason" must be a string'],
   [{ action: 'abort', reason: 'x'.repeat(1_001) }, 'must not be longer than 1000 characters'],

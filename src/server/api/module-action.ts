@@ -12,11 +12,13 @@ import { isObject, parseJson } from '@addon-operator/json';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { OPERATIONS } from '../../status/module-object.ts';
 import type { ModuleObjects } from '../../status/module-objects.ts';
+import type { RollbackModule } from '../../status/module-rollback.ts';
 import { noModuleResponse, type PauseCommands, pauseResponse, resumeResponse } from '../module-responses.ts';
 import { operationResponse, type RequestOperation } from '../operation-response.ts';
+import { rollbackResponse } from '../rollback-response.ts';
 import { apiError, jsonResponse } from './api-response.ts';
 
-export const MODULE_ACTIONS = [...OPERATIONS, 'pause', 'resume'] as const;
+export const MODULE_ACTIONS = [...OPERATIONS, 'pause', 'resume', 'rollback'] as const;
 
 /** An action on a module that a user requested. */
 export interface ModuleAction {
@@ -32,6 +34,7 @@ export interface ModuleActionParts {
   readonly view: DaemonView;
   readonly pauses: PauseCommands;
   readonly requestOperation: RequestOperation;
+  readonly rollback: RollbackModule;
   /** Called for each action that was carried out, to log and record it. */
   readonly onAction?: (action: ModuleAction) => void;
 }
@@ -56,7 +59,14 @@ export function recordAction(
   objects?.record(module, { type: 'Normal', reason: 'Requested', message }, stop).catch(() => undefined);
 }
 
-const FIELDS = ['action', 'reason', 'for'] as const;
+const FIELDS = ['action', 'reason', 'for', 'to', 'withValues', 'dryRun'] as const;
+/** Fields that belong to one action only, and what they are. */
+const OWN_FIELDS = [
+  { field: 'for', action: 'pause', what: 'the duration of a pause' },
+  { field: 'to', action: 'rollback', what: 'the target of a rollback' },
+  { field: 'withValues', action: 'rollback', what: 'an option of a rollback' },
+  { field: 'dryRun', action: 'rollback', what: 'an option of a rollback' },
+] as const;
 /** A reason becomes part of an Event and of the log. */
 const MAX_REASON_CHARACTERS = 1_000;
 
@@ -75,8 +85,9 @@ export async function moduleActionResponse(
   const action = MODULE_ACTIONS.find((known) => known === fields.get('action'));
   if (action === undefined)
     return apiError(400, 'REQUEST_INVALID', `"action" must be one of ${MODULE_ACTIONS.join(', ')}`);
-  if (fields.has('for') && action !== 'pause')
-    return apiError(400, 'REQUEST_INVALID', '"for" is the duration of a pause');
+  const misplaced = OWN_FIELDS.find((own) => fields.has(own.field) && own.action !== action);
+  if (misplaced !== undefined)
+    return apiError(400, 'REQUEST_INVALID', `"${misplaced.field}" is ${misplaced.what}`);
   try {
     // The commands respond with text for a terminal; here it becomes a field of JSON.
     const { status, code, body: content } = await runAction(parts, module, action, fields, signal);
@@ -90,7 +101,7 @@ export async function moduleActionResponse(
 
 /** Calls the command for an action. A pause may also be ended for a module without a directory. */
 async function runAction(
-  { view, pauses, requestOperation }: ModuleActionParts,
+  { view, pauses, requestOperation, rollback }: ModuleActionParts,
   module: string,
   action: ModuleAction['action'],
   fields: URLSearchParams,
@@ -99,6 +110,7 @@ async function runAction(
   if (action === 'resume') return await resumeResponse({ view, pauses }, module, signal);
   if (view.module(module) === undefined) return noModuleResponse(module);
   if (action === 'pause') return await pauseResponse(pauses, module, fields, signal);
+  if (action === 'rollback') return await rollbackResponse(rollback, module, fields, signal);
   return operationResponse(requestOperation, module, new URLSearchParams({ operation: action }));
 }
 

@@ -193,12 +193,29 @@ const HISTORY = object({
   revisions: list(
     object({
       revision: count('Its number.'),
-      status: string('Its state, such as deployed or superseded.'),
+      status: string("Helm's state of it, such as deployed or superseded."),
+      outcome: oneOf(['running', 'replaced', 'failed', 'rolled-back', 'unfinished'], 'What became of it.'),
+      reason: string('Why it failed or was rolled back, or what it is a rollback to; empty for others.'),
+      version: string('Of the module, else of its chart.'),
+      files: stringOrNull('Digest of the files of the module; null where it is not recorded.'),
+      hasSection: flag('Whether its section of the ConfigMap is recorded.'),
       deployedAt: timeOrNull('When it was deployed.'),
       chart: string('`<name>-<version>`; empty if the record cannot be read.'),
       description: string('What helm says about it, or why its record cannot be read.'),
     }),
     'The last 20 revisions of the release, the newest first.',
+  ),
+  versions: list(
+    object({
+      version: string('The version.'),
+      digest: string('Of its manifest.'),
+      revision: { ...count('Of the release; null for a module without a chart.'), type: ['integer', 'null'] },
+      at: time('When it was switched to.'),
+      outcome: oneOf(['running', 'replaced', 'failed', 'rolled-back'], 'What became of it.'),
+      reason: string('Why it failed or was replaced; empty if nothing is known.'),
+      hasValues: flag('Whether its section of the ConfigMap is kept.'),
+    }),
+    'The versions that a source delivered, the newest first; empty for a module of a plain directory.',
   ),
   diff: orNull(
     object({

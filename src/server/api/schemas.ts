@@ -181,6 +181,9 @@ const ACTION = {
   ...object({
     action: oneOf(MODULE_ACTIONS, 'What to do with the module.'),
     reason: string('Why; a pause needs one. At most 1,000 characters.'),
+    to: string('Revision or version of a rollback; without it the newest good one with other files.'),
+    withValues: string('`true`: a rollback also restores the section of the ConfigMap.'),
+    dryRun: string('`true`: a rollback is only checked.'),
     for: string('How long a pause lasts, as a Go duration such as 2h; without it until it is resumed.'),
   }),
   required: ['action'],

@@ -62,6 +62,11 @@ export class PrometheusServer implements AsyncDisposable {
     return new PrometheusServer(`http://127.0.0.1:${port}`, child, directory);
   }
 
+  /** Base address of its API. */
+  get url(): string {
+    return this.#url;
+  }
+
   /** The newest values. Throws with Prometheus' message when it cannot evaluate the expression. */
   async query(expr: string): Promise<readonly InstantSample[]> {
     const reply = await this.#get(`/api/v1/query?${new URLSearchParams({ query: expr }).toString()}`);
