@@ -10,6 +10,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import { isMissingFile } from '@addon-operator/files/missing-file';
 import { isObject, parseJson } from '@addon-operator/json';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
 import type { ContentStore, NewContent, StoredContent } from './content-store.ts';
 import { syncPath, syncTree, treeDigest, treeSize, treeStamp } from './content-tree.ts';
 import { StoreLock } from './store-lock.ts';
@@ -37,8 +38,16 @@ export interface ModuleStoreOptions {
 }
 
 /** The modules directory of the store in a directory. */
-export function currentDirOf(directory: string): string {
+function currentDirOf(directory: string): string {
   return join(resolve(directory), 'current');
+}
+
+/** The modules directories, and after them the one of the module store. */
+export function allModulesDirs({
+  modulesDirs,
+  moduleStore,
+}: Pick<DirectorySettings, 'moduleStore' | 'modulesDirs'>): readonly string[] {
+  return moduleStore === '' ? modulesDirs : [...modulesDirs, currentDirOf(moduleStore)];
 }
 
 const DRAFT = '.tmp-';
@@ -102,16 +111,23 @@ export class ModuleStore implements ContentStore {
     return join(this.#contentDir, digest.replace(':', '-'));
   }
 
+  /** The digest of a directory with content; undefined for others. */
+  digestOf(path: string): string | undefined {
+    const digest = this.contains(path) ? basename(path).replace('-', ':') : '';
+    return DIGEST.test(digest) ? digest : undefined;
+  }
+
   async has(digest: string): Promise<boolean> {
     return (await this.problemOf(this.pathOf(digest))) === undefined;
   }
 
-  /**
-   * Why a directory of this store must not be used: it is not as it was added. Undefined for whole
-   * content, and for directories elsewhere.
-   */
+  /** Whether a path, without symbolic links, is in this store. */
+  contains(path: string): boolean {
+    return path.startsWith(`${this.#contentDir}${sep}`);
+  }
+
+  /** Why content must not be used: it is not as it was added. Undefined for whole content. */
   async problemOf(path: string): Promise<string | undefined> {
-    if (!`${path}${sep}`.startsWith(`${this.#contentDir}${sep}`)) return undefined;
     try {
       const mark = await readMark(`${path}${MARK}`);
       if (mark === undefined) return 'was not added completely to the module store';
@@ -173,9 +189,7 @@ export class ModuleStore implements ContentStore {
       return marks
         .filter((mark) => mark !== undefined)
         .map(({ tree: _tree, ...content }) => content)
-        .toSorted((a, b) =>
-          a.module === b.module ? a.addedAtMs - b.addedAtMs : a.module < b.module ? -1 : 1,
-        );
+        .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
     });
   }
 
@@ -318,6 +332,11 @@ async function namesIn(directory: string): Promise<readonly string[]> {
     if (isMissingFile(error)) return [];
     throw error;
   }
+}
+
+/** Orders by module, then by age. */
+function sortKey({ module, addedAtMs }: StoredContent): string {
+  return `${module} ${String(addedAtMs).padStart(16, '0')}`;
 }
 
 /** Undefined for a mark that is missing or not written completely. */

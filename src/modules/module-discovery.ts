@@ -13,6 +13,7 @@ import {
   fileOf,
   type ModuleFlags,
   opinionOf,
+  removalDecision,
   type SourceResponse,
 } from './enablement.ts';
 import type { Module } from './module.ts';
@@ -135,6 +136,8 @@ async function decide(
   let decision = DISABLED_BY_DEFAULT;
   let failure: string | undefined;
   const responses: SourceResponse[] = [];
+  const removal = removalDecision(module);
+  if (removal !== undefined) return { decision: removal, responses };
   for (const extender of extenders) {
     const opinion = opinionOf(extender, module, flags, decision);
     const file = fileOf(extender, module, flags);
