@@ -189,7 +189,7 @@ function protect(
  * Its own files say nothing reliable, unless only one of them is invalid.
  */
 function refuse(
-  { name, refusal }: Module,
+  { name, refusal, loadedValues }: Module,
   decision: Decision,
   deployed: ReadonlySet<ModuleName> = new Set(),
 ): Decision {
@@ -210,7 +210,11 @@ function refuse(
       return { isEnabled: isDeployed || decision.isEnabled, source: 'files', reason };
     case 'invalid':
     case 'cycle':
-      return isDeployed || decision.isEnabled ? { isEnabled: true, source: 'files', reason } : decision;
+      if (isDeployed || decision.isEnabled) return { isEnabled: true, source: 'files', reason };
+      // Its values.yaml could not be read, so nobody knows whether it should run.
+      return decision.source === 'default' && loadedValues === undefined
+        ? { isEnabled: false, source: 'files', reason }
+        : decision;
   }
 }
 
