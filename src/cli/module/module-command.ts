@@ -9,6 +9,7 @@ import {
 import { nameArgument } from '../name-arguments.ts';
 import { addModuleAuthorCommands } from './author-commands.ts';
 import { addSignCommands } from './module-sign-commands.ts';
+import { addStoreCommands } from './module-store-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
 
 const VALUES_COMMANDS = [
@@ -17,7 +18,7 @@ const VALUES_COMMANDS = [
 ];
 
 /**
- * Adds `module list`, `sign`, `verify`, `digest`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
+ * Adds `module list`, `sign`, `verify`, `digest`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`, `store`,
  * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
  */
 export function addModuleCommand(program: Command, { host, runner }: CommandParts): void {
@@ -44,6 +45,7 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
   addWatchOptions(list);
   addSignCommands(module, common);
   addModuleAuthorCommands(module, common);
+  addStoreCommands(module, common);
   addPauseCommands(module, common, pathOf);
   addOperationCommands(module, common, pathOf);
   addValuesCommands(module, common);
