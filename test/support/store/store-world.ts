@@ -7,7 +7,7 @@ import type { Backend, World, WorldOptions } from '../world.ts';
 import { runInWorld } from '../world-command.ts';
 import { type FileTree, shHook, writeTree } from '../world-files.ts';
 
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 15_000, interval: 50 };
 
 /** The default of `--modules-rescan-interval`. */
 export const RESCAN_MS = 2_000;
