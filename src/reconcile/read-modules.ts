@@ -68,6 +68,7 @@ export async function readModules({
   const memory = await ModuleMemory.load({
     // For a lone module the operator in the cluster keeps the record.
     store: lone === undefined ? fileSetStore(kube, ref) : undefined,
+    contents: store,
     clock: host.clock,
     log: componentLog(host, 'operator'),
     stop,

@@ -94,8 +94,10 @@ describeLifecycle((backend) => {
     // A corrected version is taken, and the condition ends.
     await addVersion(world, name, '1.1.1');
     await untilLive(world, name, '1.1.1');
-    const object = await untilStatus(world, name, { phase: 'Succeeded' });
-    expect(JSON.stringify(object.status)).not.toContain('UpdatePending');
+    await vi.waitFor(async () => {
+      const object = await untilStatus(world, name, { phase: 'Succeeded', version: '1.1.1' });
+      expect(JSON.stringify(object.status)).not.toContain('UpdatePending');
+    }, WAIT);
   });
 
   test('a version whose schema refuses the section of the ConfigMap waits until the section fits', async () => {
@@ -148,7 +150,9 @@ describeLifecycle((backend) => {
         new RegExp(`module ${lost} is held: .*030-${lost}.*is gone`),
       );
     });
-    expect(await readFile(join(world.directory, 'runs'), 'utf8')).toContain('1.0.0 afterDeleteHelm');
+    await vi.waitFor(async () => {
+      expect(await readFile(join(world.directory, 'runs'), 'utf8')).toContain('1.0.0 afterDeleteHelm');
+    }, WAIT);
     expect(await world.get('configmaps', lost)).toBeDefined();
     for (const name of names) await addVersion(world, name, '1.1.0');
     for (const name of names) await untilLive(world, name, '1.1.0');

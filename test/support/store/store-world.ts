@@ -89,3 +89,10 @@ export async function untilLive(world: World, name: string, version: string): Pr
     expect(await world.get('configmaps', name)).toMatchObject({ data: { chart: version, hook: version } });
   });
 }
+
+/** Files with which a version cannot be loaded. */
+export const BROKEN: readonly FileTree[] = [
+  { 'hooks/hook.sh': '#!/bin/sh\necho "onStart: 1"\n' },
+  { 'templates/bad.yaml': '{{ fail "not like this" }}' },
+  { 'module.yaml': 'requires: 7\n' },
+];
