@@ -9,11 +9,13 @@ import { createModel } from '../model/model.ts';
 import { createPauses } from '../model/pauses.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
 import { createFileWaits } from '../operator/file-waits.ts';
+import { createModuleSwitch, storedSwitch } from '../operator/module-switch.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import { taskHandler } from '../operator/task-pipeline.ts';
 import { createQueueing } from '../queues/create-queues.ts';
 import { createReconcile } from '../reconcile/create-reconcile.ts';
 import { createSources } from '../reconcile/module-sources.ts';
+import { openStore } from '../reconcile/open-store.ts';
 import { readModules } from '../reconcile/read-modules.ts';
 import { createAnnotatedOperations, watchAnnotations } from '../requests/requested-operations.ts';
 import { explainedOf } from '../views/explained.ts';
@@ -40,6 +42,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
 
   // Files come first: pauses and the configuration need the names of the modules.
   const loads = createFileWaits({ settings, host, stop, onWait, isInspection });
+  const store = await openStore(settings, host, isInspection);
   const { files, records } = await readModules({
     settings,
     host,
@@ -47,6 +50,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     extensions: base.extensions,
     tmpDir: base.tmpDir,
     loads,
+    store,
     lone,
     isInspection,
     stop,
@@ -187,6 +191,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     reconcile,
     sources,
     crds: records.crds,
+    stored: store && storedSwitch(store, configMap, values),
     releases,
     objects,
     redactor,
@@ -205,7 +210,8 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     telemetry,
     configuration,
     hooks,
-    modules: { records, sources, extensions: moduleExtensions, releases, helm },
+    modules: { records, sources, extensions: moduleExtensions, releases, helm, store },
+    switching: store && createModuleSwitch({ requests: model.switchRequests, router, store }),
     reconcile,
     explained,
     followed: { pauses, handOvers, schedules },

@@ -1,5 +1,6 @@
 import type { Redactor } from '@addon-operator/masking/redactor';
 import type { TaskHandler } from '@addon-operator/task-queue';
+import type { ModuleSwitch } from '../delivery/module-switch.ts';
 import type { Schedules } from '../hook-runs/schedules.ts';
 import type { Lead } from '../leader/take-lead.ts';
 import type { HookMetrics } from '../metrics/hook-metrics.ts';
@@ -11,6 +12,7 @@ import type { Pauses } from '../model/pauses.ts';
 import type { Releases } from '../model/releases.ts';
 import type { Configuration, ModuleExtensions, ModuleSources, Telemetry } from '../model/services.ts';
 import type { Task } from '../model/tasks.ts';
+import type { ModuleStore } from '../module-store/module-store.ts';
 import type { createFileWaits, FileWaits } from '../operator/file-waits.ts';
 import type { Queueing } from '../queues/create-queues.ts';
 import type { HookServices, ModuleRecords, Reconcile } from '../reconcile/create-reconcile.ts';
@@ -69,6 +71,8 @@ export interface BuiltOperator {
   readonly followed: Followed;
   /** Records hook runs for clients of the debug endpoint. */
   readonly recorder: Recorder;
+  /** Switches modules to versions in the module store; undefined without one. */
+  readonly switching: ModuleSwitch | undefined;
   /** Loads files; with a running author, waits for those that cannot be loaded. */
   readonly loads: FileWaits;
   /** Runs one attempt of a task; the queues are started with it. */
@@ -82,6 +86,8 @@ export interface BuiltModules {
   readonly extensions: ModuleExtensions;
   readonly releases: Releases;
   readonly helm: HelmDriver;
+  /** Undefined without `--module-store`. */
+  readonly store: ModuleStore | undefined;
 }
 
 /** Parts with a loop that runs as long as the operator. */

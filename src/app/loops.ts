@@ -5,9 +5,11 @@
 import { every } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import { onConfigChange } from '../operator/config-changes.ts';
-import { DirectoryLooks, runLooks } from '../reconcile/directory-looks.ts';
+import { DirectoryLooks, LOOK_INTERVAL_MS, runLooks } from '../reconcile/directory-looks.ts';
+import { ModuleRescan } from '../reconcile/module-rescan.ts';
 import { handOverActions } from '../requests/hand-over-tasks.ts';
 import { onPausesChange } from '../requests/pause-tasks.ts';
+import type { DirectorySettings } from '../settings/directory-settings.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { BuiltOperator } from './build-options.ts';
@@ -19,6 +21,7 @@ const LIVE_TICK_MS = 10_000;
 const CONFIG_CHECK_MS = 5_000;
 
 export interface LoopParts {
+  readonly settings: Pick<DirectorySettings, 'modulesRescanMs'>;
   readonly built: BuiltOperator;
   readonly configMap: ConfigMapStore;
   /** Updated after changes by these loops. */
@@ -33,12 +36,13 @@ export interface LoopParts {
  * records; a loop that ends early is logged as an error.
  */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { built, configMap, objects, stop, running } = parts;
+  const { settings, built, configMap, objects, stop, running } = parts;
   const { model, queueing, telemetry, hooks, modules, reconcile, followed } = built;
   const { registry, converge, pauses } = model;
   const { queues, router, traces } = queueing;
   const { log, metrics } = telemetry;
-  const { sources, records, releases } = modules;
+  const { sources, records, releases, store } = modules;
+  const { values } = built.configuration;
   const { memory, crds } = records;
   const pausing = { registry, converge, router, log, queues, releases, crds, pauses };
   const handingOver = { ...pausing, removal: reconcile.removal };
@@ -49,6 +53,10 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
   const checkConfig = (): void => {
     if (configMap.state.type !== 'valid' || converge.isConfigRefused) metrics.configValuesError();
   };
+  const looks = new DirectoryLooks({ registry, converge, router, sources, memory, store });
+  const { updates } = model;
+  const { clock } = host;
+  const rescan = new ModuleRescan({ registry, router, sources, updates, values, store, clock });
   const loops = [
     configMap.watch((change) => {
       onConfigChange({ registry, converge, router, log, traces }, change);
@@ -60,7 +68,10 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       objects?.changed();
     }, stop),
     followed.pauses.follow(stop),
-    runLooks(new DirectoryLooks({ registry, converge, router, sources, memory }), host, stop),
+    runLooks(() => looks.look(), LOOK_INTERVAL_MS, host, stop),
+    ...(settings.modulesRescanMs > 0
+      ? [runLooks(() => rescan.rescan(), settings.modulesRescanMs, host, stop)]
+      : []),
     followed.handOvers.run(handOverActions(handingOver, followed.pauses), stop),
     every(host.clock, LIVE_TICK_MS, showLife, stop),
     every(host.clock, CONFIG_CHECK_MS, checkConfig, stop),

@@ -306,7 +306,7 @@ async function startOperator(
   await page.show({ api });
   startUp(lifecycle, built.handle, { stop, abort });
   // Loops that queue tasks start after the queues, so that the tasks of the start come first.
-  startLoops(host, { built, configMap, objects, stop, running });
+  startLoops(host, { settings, built, configMap, objects, stop, running });
   const { extensions } = modules;
   const source = moduleSource(built.explained, { registry, converge, router, queues, extensions }, redactor);
   runModuleObjects(objects, source, settings, host, running);

@@ -79,7 +79,6 @@ function byKey(nowMs = NOW_MS): AuthorizationPolicy {
 
 function authorize(policy: AuthorizationPolicy): ModuleAuthorization {
   const authorization = new ModuleAuthorization({ policy, directory: join(root, 'staged'), signal: never });
-  authorization.begin();
   return authorization;
 }
 
@@ -249,9 +248,8 @@ test('a module whose directory gets another number keeps a copy to run from', as
   await rename(web, join(root, 'modules', '020-web'));
   web = join(root, 'modules', '020-web');
   for (const _reload of ['first', 'second', 'third']) {
-    authorization.begin();
     const path = await pathOf(authorization);
-    await authorization.settle();
+    await authorization.settle(new Set([path]));
     await authorization.verify('web', path, never);
   }
   expect(existsSync(first)).toBe(false);
@@ -279,9 +277,9 @@ test('settle() removes copies that neither this nor the last run of the daemonâ€
   const paths: string[] = [];
   for (const text of ['one', 'two', 'three']) {
     await writeFile(join(web, 'hooks', 'a.sh'), text);
-    authorization.begin();
-    paths.push(await pathOf(authorization));
-    await authorization.settle();
+    const path = await pathOf(authorization);
+    paths.push(path);
+    await authorization.settle(new Set([path]));
   }
   expect(paths.map((path) => existsSync(path))).toEqual([false, true, true]);
 });
@@ -289,13 +287,12 @@ test('settle() removes copies that neither this nor the last run of the daemonâ€
 test('copies that run stay although modules could not be loaded twice in a row', async () => {
   const authorization = authorize(allow);
   const path = await pathOf(authorization);
-  await authorization.settle();
+  await authorization.settle(new Set([path]));
   for (const text of ['two', 'three']) {
     await writeFile(join(web, 'hooks', 'a.sh'), text);
-    authorization.begin();
     await pathOf(authorization);
   }
-  await authorization.settle();
+  await authorization.settle(new Set([path]));
   expect(existsSync(path)).toBe(true);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Admits modules under a policy and runs only verified copies. Discovery (`modules/find-modules.ts`) calls `begin`, `admit`
- * for each module, and `settle`. `admit` reads every file once: what is hashed is what is copied, so a later change of the
+ * Admits modules under a policy and runs only verified copies. Discovery (`modules/find-modules.ts`) calls `admit`
+ * for each module, `reconcile/module-files.ts` calls `settle`. `admit` reads every file once: what is hashed is what is copied, so a later change of the
  * source has no effect. `verify` repeats the check before a run. A refusal concerns one module; an error of the disk is
  * thrown, because it concerns all of them.
  */
@@ -35,7 +35,6 @@ export class ModuleAuthorization implements ModuleGate {
   readonly #options: ModuleAuthorizationOptions;
   /** By path. */
   readonly #copies = new Map<string, Copy>();
-  #admitted = new Set<string>();
   /** Undefined before the first time. */
   #settled: ReadonlySet<string> | undefined;
 
@@ -43,14 +42,15 @@ export class ModuleAuthorization implements ModuleGate {
     this.#options = options;
   }
 
-  begin(): void {
-    this.#admitted = new Set();
-  }
-
-  /** The admitted copies are used from now on. Copies of the previous round are kept, since they may still be in use. */
-  async settle(): Promise<void> {
-    const kept = new Set([...this.#admitted, ...(this.#settled ?? this.#copies.keys())]);
-    this.#settled = this.#admitted;
+  /**
+   * Removes copies that are not used. Those that were used before this call are kept until the next
+   * one, since a run that has begun may read them still.
+   *
+   * @param used paths of the copies that modules run from now on
+   */
+  async settle(used: ReadonlySet<string>): Promise<void> {
+    const kept = new Set([...used, ...(this.#settled ?? this.#copies.keys())]);
+    this.#settled = used;
     for (const path of this.#copies.keys()) {
       if (kept.has(path)) continue;
       this.#copies.delete(path);
@@ -72,7 +72,6 @@ export class ModuleAuthorization implements ModuleGate {
       // An unchanged module keeps its path, so that hooks in progress and watchers of files see no change.
       path = (await this.#sameAs({ candidate, digest }, basename(copy))) ?? copy;
       this.#copies.set(path, { candidate, digest });
-      this.#admitted.add(path);
       return { type: 'admitted', path };
     } catch (error) {
       signal.throwIfAborted();

@@ -7,8 +7,6 @@ type Admission =
 
 /** Called for each module before anything in its directory is used. */
 export interface ModuleGate {
-  /** Called before the directories are read, each time. */
-  begin(): void;
   /** @param source the directory of the module */
   admit(name: string, source: string): Promise<Admission>;
 }

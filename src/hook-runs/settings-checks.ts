@@ -64,6 +64,15 @@ export class SettingsChecks {
     if (problems.length > 0) throw new OperatorError('VALUES_INVALID', problems.join('\n'));
   }
 
+  /** Why a version of a module that does not run yet refuses a section; empty if it accepts it. */
+  async problemsOf(
+    version: CheckedVersion,
+    section: JsonObject,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    return (await this.#check(version, section, signal)).problems;
+  }
+
   /**
    * Runs the checks of one module on a section. Returns the refusals; stores and reports warnings
    * only if there are none.
@@ -73,15 +82,33 @@ export class SettingsChecks {
     section: JsonObject,
     signal: AbortSignal,
   ): Promise<readonly string[]> {
-    const { values, run, log, record } = this.#parts;
+    const { values, log, record } = this.#parts;
     const { name } = tracked.module;
-    const checks = (tracked.hooks ?? []).filter(({ hook }) => hook.batch?.type === 'settings-check');
     const text = canonicalJson(section);
-    if (checks.length === 0 || text === '{}' || text === tracked.settings?.section) return [];
-    const settings = JSON.stringify(values.sectionWithDefaults(name, section));
+    const hooks = (tracked.hooks ?? []).map(({ hook }) => hook);
+    if (text === tracked.settings?.section || !hooks.some(isCheck)) return [];
+    const { problems, warnings } = await this.#check({ name, hooks, values }, section, signal);
+    // Warnings of a refused section are dropped: the refusal comes first for the user.
+    if (problems.length > 0 || text === '{}') return problems;
+    tracked.noteSettings({ section: text, warnings });
+    for (const message of warnings) {
+      log.warn({ module: name, warning: message }, 'values in the ConfigMap are accepted with a warning');
+      record(name, { type: 'Warning', reason: 'SettingsWarning', message });
+    }
+    return [];
+  }
+
+  async #check(
+    { name, hooks, values }: CheckedVersion,
+    section: JsonObject,
+    signal: AbortSignal,
+  ): Promise<{ readonly problems: readonly string[]; readonly warnings: readonly string[] }> {
+    const { run, log } = this.#parts;
     const problems: string[] = [];
     const warnings: string[] = [];
-    for (const { hook } of checks) {
+    if (Object.keys(section).length === 0) return { problems, warnings };
+    const settings = JSON.stringify(values.sectionWithDefaults(name, section));
+    for (const hook of hooks.filter(isCheck)) {
       const hookLog = log.child({ module: name, hook: hook.name });
       const refused = (why: string): string =>
         `values of module '${name}' in the ConfigMap are refused by \`${hook.path} hook check\`: ${why}`;
@@ -95,13 +122,17 @@ export class SettingsChecks {
         problems.push(refused(`it cannot be checked: ${messageOf(error)}`));
       }
     }
-    // Warnings of a refused section are dropped: the refusal comes first for the user.
-    if (problems.length > 0) return problems;
-    tracked.noteSettings({ section: text, warnings });
-    for (const message of warnings) {
-      log.warn({ module: name, warning: message }, 'values in the ConfigMap are accepted with a warning');
-      record(name, { type: 'Warning', reason: 'SettingsWarning', message });
-    }
-    return [];
+    return { problems, warnings };
   }
+}
+
+/** A module with the hooks and values that check its section. */
+interface CheckedVersion {
+  readonly name: ModuleName;
+  readonly hooks: readonly Hook[];
+  readonly values: Pick<ValuesStore, 'sectionWithDefaults'>;
+}
+
+function isCheck({ batch }: Hook): boolean {
+  return batch?.type === 'settings-check';
 }

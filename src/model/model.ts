@@ -8,7 +8,9 @@ import { ModuleOperations } from './module-operations.ts';
 import { ModuleRegistry } from './module-registry.ts';
 import { type OperatorPolicy, operatorPolicy } from './operator-policy.ts';
 import type { Pauses } from './pauses.ts';
+import { PendingUpdates } from './pending-updates.ts';
 import { RunAborts } from './run-aborts.ts';
+import { SwitchRequests } from './switch-requests.ts';
 
 /**
  * The state of the running operator. Each part is the only writer of its data; all rooms above read
@@ -20,6 +22,8 @@ export interface Model {
   readonly globalHooks: GlobalHooks;
   readonly operations: ModuleOperations;
   readonly aborts: RunAborts;
+  readonly updates: PendingUpdates;
+  readonly switchRequests: SwitchRequests;
   readonly policy: OperatorPolicy;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll' | 'resume'>;
   readonly handOvers: Pick<HandOvers, 'isAway' | 'during'>;
@@ -52,6 +56,8 @@ export function createModel({
     globalHooks: new GlobalHooks(),
     operations: new ModuleOperations(operationSource),
     aborts: new RunAborts(),
+    updates: new PendingUpdates(),
+    switchRequests: new SwitchRequests(),
     policy: operatorPolicy(settings),
     pauses,
     handOvers,

@@ -58,6 +58,12 @@ export interface Releases {
    * @param span any span of the trace that the deployment will most likely be in
    */
   prepare(module: Module, values: JsonObject, span: Span, signal: AbortSignal): Promise<void>;
+  /**
+   * The manifests of a module, without a change in the cluster.
+   *
+   * @throws OperatorError HELM_FAILED with helm's error
+   */
+  render(module: Module, values: JsonObject, signal: AbortSignal): Promise<string>;
   /** A hook has run and may have changed the cluster: drops cached reads. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
@@ -117,6 +123,7 @@ export function releasesOf(driver: HelmDriver): Releases {
     },
     prepare: (module, values, span, signal) =>
       driver.prepare({ module, values, conflicts: module.manifest.conflicts, span }, signal),
+    render: (module, values, signal) => driver.render({ module, values }, signal),
     forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
     revision: (name, signal) => driver.revision(name, signal),

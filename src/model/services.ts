@@ -9,10 +9,11 @@ import type { Journal } from '../journal/journal.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleDiscovery } from '../modules/module-discovery.ts';
+import type { Candidate } from '../modules/modules-directory.ts';
 import type { ReleaseSteps, UninstallSteps } from '../releases/release-steps.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import type { ValuesStore } from '../values/values-store.ts';
+import type { StaticValues, ValuesStore } from '../values/values-store.ts';
 import type { DynamicFlags } from './dynamic-flags.ts';
 import type { HookRuntime } from './hook-runtime.ts';
 import type { ModulesDirectory } from './purge-guard.ts';
@@ -43,6 +44,31 @@ export interface ModulesBefore {
   readonly lastEnabled: ReadonlySet<ModuleName>;
 }
 
+/** Limits of {@link ModuleSources.readAgain}. */
+export interface ReadAgainOptions {
+  /** Names of modules; default: all modules, and everything else in the modules directories. */
+  readonly only?: ReadonlySet<string> | undefined;
+  /** Versions that are read in place of the entries of the same modules. */
+  readonly candidates?: readonly Candidate[] | undefined;
+}
+
+/** Modules that were read again. Nothing has changed yet. */
+export interface ModuleReading {
+  /** By name; a module that is gone is absent. */
+  readonly modules: ReadonlyMap<ModuleName, Module>;
+  /** All names that were read, also of modules that are gone. */
+  readonly names: ReadonlySet<ModuleName>;
+  /** Values and schemas with all modules as they were read. */
+  readonly staticValues: StaticValues;
+  /**
+   * Prepares to take modules over; all others stay as they were.
+   *
+   * @returns takes them over
+   * @throws OperatorError for files that cannot be used together; nothing has changed then
+   */
+  prepare(names: ReadonlySet<ModuleName>): Promise<() => Promise<void>>;
+}
+
 /** Where modules and hooks come from. */
 export interface ModuleSources {
   /** One pass over all modules, enabled scripts included; deployed modules may be protected against being disabled. */
@@ -64,8 +90,13 @@ export interface ModuleSources {
     signal: AbortSignal,
     options?: Omit<LoadOptions, 'namedFrom'>,
   ) => Promise<readonly Hook[]>;
-  /** Reads the modules directories again. @param only names of modules; default: all */
-  readonly reloadModules: (only?: ReadonlySet<string>) => Promise<void>;
+  /** Loads the hooks of a version that does not run yet; `keep` hands them to the next `loadModuleHooks`. */
+  readonly prepareModuleHooks: (
+    module: Module,
+    signal: AbortSignal,
+  ) => Promise<{ readonly hooks: readonly Hook[]; readonly keep: () => void }>;
+  /** Reads modules again, without taking them over. */
+  readonly readAgain: (options?: ReadAgainOptions) => Promise<ModuleReading>;
   /** The modules directories as they were read last. */
   readonly modulesDirectories: () => readonly ModulesDirectory[];
 }

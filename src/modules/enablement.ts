@@ -35,6 +35,7 @@ type DecisionSource =
   | 'authorization'
   /** Its files are lost or invalid. */
   | 'files'
+  | 'removal'
   | 'deletion-policy';
 
 export interface Decision {
@@ -49,6 +50,17 @@ export const DISABLED_BY_DEFAULT: Decision = {
   source: 'default',
   reason: 'no source sets the flag of the module',
 };
+
+const REMOVED: Decision = {
+  isEnabled: false,
+  source: 'removal',
+  reason: 'it was removed from the module store',
+};
+
+/** The decision about a module before any source is asked; undefined if they decide. */
+export function removalDecision({ isRemoved }: Module): Decision | undefined {
+  return isRemoved ? REMOVED : undefined;
+}
 
 /** The opinion of one source, for explanations. */
 export interface SourceResponse {
@@ -156,6 +168,7 @@ export function parseExtenders(value: string): readonly Extender[] {
  */
 export function flagDecision(module: Module, flags: ModuleFlags, extenders: readonly Extender[]): Decision {
   let decision = DISABLED_BY_DEFAULT;
+  if (module.isRemoved) return REMOVED;
   for (const extender of extenders) {
     const opinion = opinionOf(extender, module, flags, decision);
     if (opinion.type === 'flag') decision = opinion.decision;

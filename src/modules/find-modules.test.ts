@@ -315,7 +315,6 @@ test('findModules() reads nothing of a module that the gate refuses, and others 
   const asked: string[] = [];
   const { modules, staticValues, commonFlags } = await find({
     gate: {
-      begin: () => asked.push('begin'),
       admit: async (name, source) => {
         asked.push(`${name} ${relative(root, source)}`);
         return name === 'evil'
@@ -324,7 +323,7 @@ test('findModules() reads nothing of a module that the gate refuses, and others 
       },
     },
   });
-  expect(asked).toEqual(['begin', 'evil modules/010-evil', 'web modules/020-web']);
+  expect(asked).toEqual(['evil modules/010-evil', 'web modules/020-web']);
   expect(modules).toMatchObject([
     {
       name: 'evil',

@@ -4,7 +4,7 @@
 // held, never treated as deleted, because a volume that is not mounted looks the same.
 
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { mapParallel } from '@addon-operator/concurrency/bounded-work';
@@ -36,6 +36,8 @@ import {
 } from './load-module.ts';
 import type { GoneRefusal, Module, Refusal } from './module.ts';
 import {
+  type Candidate,
+  candidatePlace,
   type DirectoryEntry,
   isPlace,
   logNotice,
@@ -72,6 +74,10 @@ export interface FindModulesOptions {
   readonly before?: KnownModules;
   /** Names of the modules that are read; default: all. */
   readonly only?: ReadonlySet<string> | undefined;
+  /** Versions that are read in place of the entries of the same modules. */
+  readonly candidates?: readonly Candidate[] | undefined;
+  /** Directories whose content is known as a whole; default: none. */
+  readonly store?: CheckedContents | undefined;
   /** Whether an unreadable modules directory counts as empty. Default false: it ends the search. */
   readonly toleratesLostDirs?: boolean;
   /**
@@ -91,6 +97,14 @@ export interface KnownModules {
   known(): Promise<ReadonlySet<string>>;
   /** The files of a module at its last run; undefined if unknown. */
   filesOf(module: ModuleName): FileSet | undefined;
+}
+
+/** Directories whose content is checked as a whole, so that no file is missed one by one. */
+export interface CheckedContents {
+  /** @param path without symbolic links */
+  contains(path: string): boolean;
+  /** Why the content must not be used, as a sentence without subject; undefined if it may. */
+  problemOf(path: string): Promise<string | undefined>;
 }
 
 /** The command with which a user confirms that files were removed on purpose. */
@@ -129,7 +143,6 @@ export interface FoundModules {
 export async function findModules(options: FindModulesOptions): Promise<FoundModules> {
   const { log } = options;
   if (options.dirs.length === 0) log.warn({}, 'no modules directory is set: there are no modules');
-  options.gate?.begin();
   const modules: Module[] = [];
   const places = new Map<ModuleName, ModulePlace>();
   const commonFlags = new Map<ModuleKey, boolean>();
@@ -152,7 +165,7 @@ export async function findModules(options: FindModulesOptions): Promise<FoundMod
       commonFlagFiles.set(key, common.path);
     }
     const fresh: ModulePlace[] = [];
-    const found = await usedPlaces(await modulePlaces(dir, options), options);
+    const found = await usedPlaces(await placesIn(dir, options), options);
     directories.push({ path: dir, modules: found.map(({ name }) => name) });
     if (found.length === 0 && common.text === undefined) lostDirs.set(dir, 'empty');
     for (const place of found) {
@@ -209,6 +222,16 @@ async function problemOfDirectory(dir: string): Promise<OperatorError | undefine
   }
 }
 
+/** The entries of a modules directory, with candidates in place of those of the same modules. */
+async function placesIn(dir: string, options: FindModulesOptions): Promise<readonly DirectoryEntry[]> {
+  const places = await modulePlaces(dir, options);
+  const own = (options.candidates ?? []).filter(({ entry }) => dirname(entry) === dir);
+  if (own.length === 0) return places;
+  const candidates = await Promise.all(own.map((candidate) => candidatePlace(candidate, options)));
+  const names = new Set(candidates.map(({ name }) => name));
+  return [...places.filter((place) => !isPlace(place) || !names.has(place.name)), ...candidates];
+}
+
 function* flagsOf(common: ValuesFile): Generator<readonly [ModuleKey, boolean]> {
   for (const name of Object.keys(common.values)) {
     if (!name.endsWith(FLAG_SUFFIX)) continue;
@@ -236,14 +259,18 @@ async function usedPlaces(
 
 async function load(place: ModulePlace, common: ValuesFile, options: FindModulesOptions): Promise<Module> {
   const { gate, isStrict, allowsLinksOutside = false, before, log } = options;
-  const lost = await lostDirectory(place, before);
+  const isChecked = options.store?.contains(place.path) === true;
+  const problem = isChecked ? await options.store?.problemOf(place.path) : undefined;
+  const lost =
+    problem === undefined ? await lostDirectory(place, before) : goneDirectory(place.entry, problem);
   if (lost !== undefined) return refusedModule({ ...place, path: place.entry }, common, lost);
   const { entry, path } = place;
   const found = { ...place, ...(entry !== path && { link: entry }), entries: entriesOf(place, common) };
   try {
     if (gate === undefined) {
       if (!allowsLinksOutside) refuseOutsideLinks(place.name, place.path);
-      return await withLostFiles(await loadModule(found, common, isStrict, log), before);
+      const module = await loadModule(found, common, isStrict, log);
+      return isChecked ? module : await withLostFiles(module, before);
     }
     const { path: source } = place;
     const admission = await gate.admit(place.name, source);
@@ -252,7 +279,7 @@ async function load(place: ModulePlace, common: ValuesFile, options: FindModules
         return refusedModule(place, common, { type: 'unauthorized', reason: admission.reason });
       case 'admitted': {
         const module = await loadModule({ ...found, path: admission.path }, common, isStrict, log);
-        return await withLostFiles({ ...module, source }, before);
+        return isChecked ? { ...module, source } : await withLostFiles({ ...module, source }, before);
       }
     }
   } catch (error) {

@@ -13,6 +13,7 @@ import {
   fileOf,
   type ModuleFlags,
   opinionOf,
+  removalDecision,
   type SourceResponse,
 } from './enablement.ts';
 import type { Module } from './module.ts';
@@ -135,6 +136,8 @@ async function decide(
   let decision = DISABLED_BY_DEFAULT;
   let failure: string | undefined;
   const responses: SourceResponse[] = [];
+  const removal = removalDecision(module);
+  if (removal !== undefined) return { decision: removal, responses };
   for (const extender of extenders) {
     const opinion = opinionOf(extender, module, flags, decision);
     const file = fileOf(extender, module, flags);
@@ -186,7 +189,7 @@ function protect(
  * Its own files say nothing reliable, unless only one of them is invalid.
  */
 function refuse(
-  { name, refusal }: Module,
+  { name, refusal, loadedValues }: Module,
   decision: Decision,
   deployed: ReadonlySet<ModuleName> = new Set(),
 ): Decision {
@@ -207,7 +210,11 @@ function refuse(
       return { isEnabled: isDeployed || decision.isEnabled, source: 'files', reason };
     case 'invalid':
     case 'cycle':
-      return isDeployed || decision.isEnabled ? { isEnabled: true, source: 'files', reason } : decision;
+      if (isDeployed || decision.isEnabled) return { isEnabled: true, source: 'files', reason };
+      // Its values.yaml could not be read, so nobody knows whether it should run.
+      return decision.source === 'default' && loadedValues === undefined
+        ? { isEnabled: false, source: 'files', reason }
+        : decision;
   }
 }
 

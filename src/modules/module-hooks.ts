@@ -25,6 +25,16 @@ export interface ModuleHooks {
   readonly rediscover: Discover;
   /** @throws OperatorError HOOK_CONFIG_INVALID, MODULE_UNAUTHORIZED */
   readonly load: (module: Module, signal: AbortSignal, onInvalid?: OnInvalidHook) => Promise<readonly Hook[]>;
+  /**
+   * Loads the hooks of a version that does not run yet.
+   *
+   * @returns hands them to the next {@link load} of the module
+   * @throws as {@link load}
+   */
+  readonly prepare: (
+    module: Module,
+    signal: AbortSignal,
+  ) => Promise<{ readonly hooks: readonly Hook[]; readonly keep: () => void }>;
   /** Called when files have changed: drops preloaded hooks and script results. */
   readonly forget: () => void;
 }
@@ -90,6 +100,10 @@ export function createModuleHooks({
     load: async (module, signal, onInvalid) =>
       (onInvalid === undefined ? await ahead.take(module.name) : undefined) ??
       (await load(module, signal, onInvalid)),
+    prepare: async (module, signal) => {
+      const hooks = await load(module, signal);
+      return { hooks, keep: () => ahead.keep(module.name, hooks) };
+    },
     forget: () => {
       ahead.retain(new Set());
       verdicts.forget();
@@ -121,6 +135,11 @@ export class PreloadedHooks {
     this.#modules.set(module, entry);
     const isWanted = (): boolean => this.#modules.get(module) === entry;
     entry.hooks = this.#loads.add(async () => (isWanted() ? load() : undefined)).catch(() => undefined);
+  }
+
+  /** Takes over hooks that were loaded elsewhere. */
+  keep(module: string, hooks: readonly Hook[]): void {
+    this.#modules.set(module, { hooks: Promise.resolve(hooks) });
   }
 
   /**

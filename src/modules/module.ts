@@ -47,6 +47,8 @@ export interface Module {
   readonly source?: string;
   /** Absent if it may run. */
   readonly refusal?: Refusal;
+  /** Set when a user removed it from the module store: it is deleted like a disabled module. */
+  readonly isRemoved?: true;
   readonly chart: ModuleChart;
   /** Absolute path of the executable enabled script; undefined when there is none or it is not executable. */
   readonly enabledScript: string | undefined;
@@ -69,6 +71,11 @@ export interface Module {
 /** The path in the modules directory, which may be a link. */
 export function entryOf({ path, link, source }: Pick<Module, 'path' | 'link' | 'source'>): string {
   return link ?? source ?? path;
+}
+
+/** The directory with its files, without links; not that of a copy. */
+export function filesOf({ path, source }: Pick<Module, 'path' | 'source'>): string {
+  return source ?? path;
 }
 
 /** Sorts by number, then by name. */

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { isMissingFile } from '@addon-operator/files/missing-file';
@@ -57,6 +57,24 @@ export async function modulePlaces(
     places.push(await placeOf(join(dir, entry.name), entry, defaultOrder));
   }
   return places;
+}
+
+/** A version of a module that is to be read in place of its entry. */
+export interface Candidate {
+  /** The path in the modules directory. */
+  readonly entry: string;
+  /** The directory with its files, without links. */
+  readonly path: string;
+}
+
+/** The place that a candidate would have. @throws OperatorError MODULE_INVALID for an invalid name */
+export async function candidatePlace(
+  { entry, path }: Candidate,
+  { defaultOrder }: { readonly defaultOrder: number },
+): Promise<ModulePlace> {
+  const { name, order } = parseDirectoryName(basename(entry));
+  const content = await directoryContent(path);
+  return { name, order: order ?? defaultOrder, isNumbered: order !== undefined, path, entry, content };
 }
 
 async function placeOf(path: string, entry: Dirent, defaultOrder: number): Promise<DirectoryEntry> {

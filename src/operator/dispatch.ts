@@ -2,13 +2,14 @@ import type { TaskHandler } from '@addon-operator/task-queue';
 import type { HookTasks } from '../hook-runs/hook-tasks.ts';
 import type { Model } from '../model/model.ts';
 import type { Releases } from '../model/releases.ts';
-import type { Configuration, ModuleSources, Telemetry } from '../model/services.ts';
+import type { Configuration, ModuleCrds, ModuleSources, Telemetry } from '../model/services.ts';
 import type { Task } from '../model/tasks.ts';
 import type { Queueing } from '../queues/create-queues.ts';
 import { handleParallelModuleRun } from '../queues/parallel-module-run.ts';
 import type { HookServices, Reconcile } from '../reconcile/create-reconcile.ts';
 import { handleApplyConfig } from './apply-config.ts';
 import { handleConvergeModules } from './converge-modules.ts';
+import type { StoredSwitch } from './module-switch.ts';
 import { handleReloadFiles } from './reload-files.ts';
 
 /** The rooms that handlers get their parts from. */
@@ -22,6 +23,9 @@ export interface DispatchParts {
   readonly reconcile: Reconcile;
   readonly sources: ModuleSources;
   readonly releases: Releases;
+  readonly crds: ModuleCrds;
+  /** What requested switches of modules change; undefined without a module store. */
+  readonly stored: StoredSwitch | undefined;
 }
 
 /**
@@ -33,7 +37,8 @@ export interface DispatchParts {
 // oxlint-disable-next-line max-lines-per-function -- the switch over all types of tasks is one list
 export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
   const { model, queueing, telemetry, configuration, hooks, hookTasks, reconcile, sources, releases } = parts;
-  const { registry, converge, globalHooks } = model;
+  const { crds, stored } = parts;
+  const { registry, converge, globalHooks, updates, switchRequests } = model;
   const { queues, router } = queueing;
   const { clock, log, metrics } = telemetry;
   const { values, configMapContent, followSecrets } = configuration;
@@ -80,6 +85,9 @@ export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
     bindings,
     removal,
     values,
+    crds,
+    checking: { registry, sources, values, settingsChecks, releases },
+    switching: { updates, requests: switchRequests, stored, wallMs: () => clock.wallMs() },
   };
   return async (entry, queue, signal) => {
     const { task } = entry;

@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorFields, messageOf } from '@addon-operator/base/errors';
-import type { Logger } from '@addon-operator/base/log';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import { describeEdit, type EditedHooksParts, rerunEdited } from '../hook-runs/edited-hooks.ts';
 import { fullName, type Hook } from '../hooks/hook.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
-import type { ModuleRegistry } from '../model/module-registry.ts';
-import type { Releases } from '../model/releases.ts';
 import {
   effectsOfSaving,
   type ModuleReload,
@@ -19,37 +16,24 @@ import type { HookBindings, ModuleSources } from '../model/services.ts';
 import { FILES_CHANGED, type Task } from '../model/tasks.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
 import type { Module } from '../modules/module.ts';
-import { REFUSED_MESSAGES } from '../modules/refusal.ts';
-import type { TaskRouter } from '../queues/task-router.ts';
 import { lookForReleases } from '../reconcile/finish-deletion.ts';
-import type { ModuleRemoval } from '../reconcile/module-delete.ts';
 import type { ModuleName } from '../values/module-key.ts';
-import type { ValuesStore } from '../values/values-store.ts';
 import { enableTasks, onStartupRuns } from './lifecycle.ts';
+import { type SwitchModulesParts, stopRuns, switchModules, takeOver } from './switch-modules.ts';
 
 /** The parts that a reload replaces or restarts. */
-export interface ReloadFilesParts {
-  readonly registry: ModuleRegistry;
+export type ReloadFilesParts = SwitchModulesParts & {
   readonly converge: ConvergeState;
   readonly globalHooks: GlobalHooks;
-  readonly router: TaskRouter;
-  readonly log: Logger;
-  readonly releases: Releases;
   readonly queues: EditedHooksParts['queues'];
   readonly metrics: EditedHooksParts['metrics'];
-  readonly sources: Pick<
-    ModuleSources,
-    'loadGlobalHooks' | 'loadModuleHooks' | 'reloadModules' | 'modulesDirectories'
-  >;
+  readonly sources: Pick<ModuleSources, 'loadGlobalHooks' | 'loadModuleHooks' | 'modulesDirectories'>;
   readonly bindings: Pick<HookBindings, 'createRuntime' | 'setSchedules' | 'setWebhooks'>;
-  readonly removal: Pick<ModuleRemoval, 'stop'>;
-  readonly values: Pick<ValuesStore, 'forgetPatches'>;
-}
+};
 
 /**
- * Handles ReloadFiles, which the watch on files queues in development and
- * `reconcile/directory-looks.ts` queues when files of modules are lost or back. In development
- * everything is read: new and changed global hooks start as at the start of the daemon, removed
+ * Handles ReloadFiles. For some modules it is a switch, see `switch-modules.ts`. Without names, as
+ * the watch on files queues it in development, everything is read: new and changed global hooks start as at the start of the daemon, removed
  * ones stop, modules with other hooks start again, edited hooks run again, and a converge follows.
  * Files that cannot be loaded are reported, now and after each converge, and the old state stays.
  */
@@ -58,52 +42,13 @@ export async function handleReloadFiles(
   { saved, modules }: Extract<Task, { readonly type: 'ReloadFiles' }>,
   signal: AbortSignal,
 ): Promise<TaskOutcome<Task>> {
-  if (modules !== undefined) return await reloadModules(operator, modules, signal);
+  if (modules !== undefined) return await switchModules(operator, modules, signal);
   operator.converge.beginReload();
   try {
     return await reload(operator, saved, signal);
   } finally {
     operator.converge.endReload();
   }
-}
-
-/**
- * Reads only some modules: those with lost files stop, those whose files are back start again,
- * removed ones end. All others are untouched.
- */
-async function reloadModules(
-  operator: ReloadFilesParts,
-  names: ReadonlySet<string>,
-  signal: AbortSignal,
-): Promise<TaskOutcome<Task>> {
-  const { registry, log, router, converge } = operator;
-  const old = registry.modules;
-  const before = new Map(old.map((module) => [module.name, module]));
-  await operator.sources.reloadModules(names);
-  let isDecided = true;
-  for (const module of registry.modules.filter(({ name }) => names.has(name))) {
-    const { name, refusal } = module;
-    const was = before.get(name)?.refusal;
-    // The same refusal as before: nothing to stop and nothing new to report.
-    if (refusal?.reason === was?.reason && before.has(name)) continue;
-    const tracked = registry.tracked.get(name);
-    if (tracked !== undefined) await stopRuns(operator, tracked, signal);
-    if (refusal === undefined) {
-      isDecided = false;
-      log.info({ module: name, path: module.path }, 'Files of the module are back: it runs again');
-    } else if (refusal.type !== 'unauthorized')
-      log.error(
-        { module: name, reason: refusal.reason, fix: refusal.remedy },
-        REFUSED_MESSAGES[refusal.type],
-      );
-  }
-  converge.releaseFromPurge(names);
-  // A converge deletes nothing for removed modules, since it does not know them any more.
-  const isRemoved = await endRemoved(operator, old, signal);
-  if ((isRemoved || !isDecided) && registry.discovery !== undefined)
-    router.restartConverge('ReloadAllModules', FILES_CHANGED);
-  if (isRemoved) lookForReleases(operator, FILES_CHANGED);
-  return { type: 'success' };
 }
 
 /** The effects of a reload, for the report about the saved files. */
@@ -127,11 +72,13 @@ async function reload(
   const { registry } = operator;
   const before = registry.modules;
   const reloaded: Reloaded = { hooks: new Map(), modules: new Map() };
-  const areRead = await attempt(operator, 'modules', () => operator.sources.reloadModules());
   // Each part is attempted by itself: an error in one module must not keep the others from being
   // reloaded.
-  const isRemoved = await endRemoved(operator, before, signal);
-  operator.converge.releaseFromPurge(new Set(registry.modules.map(({ name }) => name)));
+  const areRead = await attempt(operator, 'modules', async () => {
+    const reading = await operator.sources.readAgain();
+    await takeOver(operator, reading, { isEdited: true, requests: [] }, signal);
+  });
+  const isRemoved = before.some(({ name }) => registry.find(name) === undefined);
   const started: HookRuntime[] = [];
   await attempt(operator, 'global hooks', async () => {
     const onUnused = (path: string): void => void reloaded.hooks.set(path, UNUSED);
@@ -226,35 +173,6 @@ function reportSaved(
     operator.log.info({ ...fields }, 'saved files are used');
   if (effects.length > MAX_EFFECTS)
     operator.log.info({ effects: effects.length }, 'further saved files are used');
-}
-
-/**
- * Ends modules that were not read any more, because their author removed them. Their releases are
- * removed like those of modules that are gone at a start. Returns whether there are any.
- */
-async function endRemoved(
-  operator: ReloadFilesParts,
-  before: readonly Module[],
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { registry, values } = operator;
-  const removed = before.filter(({ name }) => registry.find(name) === undefined);
-  for (const { name } of removed) {
-    const tracked = registry.tracked.get(name);
-    if (tracked !== undefined) await stopRuns(operator, tracked, signal);
-    values.forgetPatches(name);
-  }
-  return removed.length > 0;
-}
-
-/** Stops the running parts of a module; its release stays. */
-async function stopRuns(
-  operator: ReloadFilesParts,
-  tracked: TrackedModule,
-  signal: AbortSignal,
-): Promise<void> {
-  await operator.releases.stopMonitor(tracked.module.name);
-  await operator.removal.stop(tracked, signal);
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Model } from '../model/model.ts';
 import type { OperatorPolicy } from '../model/operator-policy.ts';
 import type { RunAborts } from '../model/run-aborts.ts';
-import type { ModuleCrds, Telemetry } from '../model/services.ts';
+import type { Telemetry } from '../model/services.ts';
 import { hookOf, moduleLabelOf, moduleOf, type Task } from '../model/tasks.ts';
 import {
   type IsolationParts,
@@ -26,7 +26,6 @@ import type { Reconcile } from '../reconcile/create-reconcile.ts';
 import { actingOn, deferIfAway, type HandOverTasksParts } from '../requests/hand-over-tasks.ts';
 import { deferIfPaused, endHoldOfOldFiles, type PauseTasksParts } from '../requests/pause-tasks.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
-import type { ModuleName } from '../values/module-key.ts';
 import { createDispatch, type DispatchParts } from './dispatch.ts';
 
 /** One attempt of a task. */
@@ -46,7 +45,6 @@ export type Stage = (attempt: Attempt, next: Next) => Promise<Outcome>;
 
 /** The parts of all stages. */
 export interface TaskHandlerParts extends DispatchParts {
-  readonly crds: ModuleCrds;
   /** The Module objects, which show each attempt; undefined where the settings switch them off. */
   readonly objects?: Pick<ModuleObjects, 'changed'> | undefined;
   /** Masks the content of Secrets in errors; default: nothing is masked. */
@@ -290,22 +288,34 @@ export function logAttempt({
  * is repeated when the lock is released, so it does not occupy its queue with a waiting attempt.
  */
 export function lock(): Stage {
-  const locked = new Map<ModuleName, Promise<void>>();
+  const locked = new Map<string, Promise<void>>();
   return async (attempt, next) => {
-    const { task } = attempt.entry;
-    if (task.type !== 'ModuleRun' && task.type !== 'ModuleDelete' && task.type !== 'ModuleEnsureCRDs')
-      return await next(attempt);
-    const holder = locked.get(task.module);
+    const modules = lockedBy(attempt.entry.task);
+    const holder = modules.map((module) => locked.get(module)).find((held) => held !== undefined);
     if (holder !== undefined) return { type: 'repeat', when: holder };
     const { promise, resolve } = Promise.withResolvers<void>();
-    locked.set(task.module, promise);
+    for (const module of modules) locked.set(module, promise);
     try {
       return await next(attempt);
     } finally {
-      locked.delete(task.module);
+      for (const module of modules) locked.delete(module);
       resolve();
     }
   };
+}
+
+/** The modules that no other task may change in the meantime. A run sees the files of one version only. */
+function lockedBy(task: Task): readonly string[] {
+  switch (task.type) {
+    case 'ModuleRun':
+    case 'ModuleDelete':
+    case 'ModuleEnsureCRDs':
+      return [task.module];
+    case 'ReloadFiles':
+      return [...(task.modules ?? [])];
+    default:
+      return [];
+  }
 }
 
 /**

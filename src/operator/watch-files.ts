@@ -9,6 +9,7 @@ import { customizationsDir } from '../extensions/points/release-points.ts';
 import { type RestartHooksParts, restartChangedHooks } from '../hook-runs/restart-hooks.ts';
 import { savedFile } from '../model/saved-files.ts';
 import { FILES_CHANGED } from '../model/tasks.ts';
+import { allModulesDirs } from '../module-store/module-store.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import type { AuthorizationSettings } from '../settings/authorization-settings.ts';
 import type { DirectorySettings } from '../settings/directory-settings.ts';
@@ -23,7 +24,7 @@ export interface WatchFilesParts extends RestartHooksParts {
 }
 
 /** The settings that name watched files. */
-export type WatchedSettings = Pick<DirectorySettings, 'globalHooksDir' | 'modulesDirs'> &
+export type WatchedSettings = Pick<DirectorySettings, 'globalHooksDir' | 'moduleStore' | 'modulesDirs'> &
   Pick<ExtensionSettings, 'customizationsDir'> &
   Pick<AuthorizationSettings, 'authPolicy' | 'authLockFile' | 'authKeyring'>;
 
@@ -40,7 +41,7 @@ export function watchedPaths(settings: WatchedSettings): readonly string[] {
   return [
     settings.globalHooksDir,
     customizationsDir(settings),
-    ...settings.modulesDirs,
+    ...allModulesDirs(settings),
     ...policyFiles(settings),
   ];
 }

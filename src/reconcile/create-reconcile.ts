@@ -35,7 +35,7 @@ import type { Authorization } from './verify-module.ts';
 export interface HookServices {
   readonly execution: HookExecution;
   readonly bindings: HookBindings;
-  readonly settingsChecks: Pick<SettingsChecks, 'checkContent' | 'checkInForce'>;
+  readonly settingsChecks: Pick<SettingsChecks, 'checkContent' | 'checkInForce' | 'problemsOf'>;
   readonly synchronizations: Synchronizations;
 }
 

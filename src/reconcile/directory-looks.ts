@@ -8,6 +8,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { ModuleSources } from '../model/services.ts';
 import { FILES_CHANGED } from '../model/tasks.ts';
 import { COMMON_VALUES, DECISIVE_ENTRIES, type ModuleEntry } from '../modules/file-set.ts';
+import type { CheckedContents } from '../modules/find-modules.ts';
 import { entryOf, type Module } from '../modules/module.ts';
 import {
   type DirectoryEntry,
@@ -31,6 +32,8 @@ export interface DirectoryLooksParts {
   readonly router: { readonly main: Pick<TaskRouter['main'], 'prepend' | 'cutDelay'> };
   readonly sources: Pick<ModuleSources, 'modulesDirectories'>;
   readonly memory: Pick<ModuleMemory, 'filesOf' | 'names'>;
+  /** Checks content of the module store as a whole; undefined without one. */
+  readonly store: CheckedContents | undefined;
 }
 
 /**
@@ -57,11 +60,11 @@ export class DirectoryLooks {
 
   /** Checks once. */
   async look(): Promise<void> {
-    const { memory, registry, router } = this.#parts;
+    const { registry, router } = this.#parts;
     const found = new Map<string, string>();
     for (const module of registry.modules) {
       this.#known.add(module.name);
-      const finding = await findingOf(module, memory);
+      const finding = await findingOf(module, this.#parts);
       if (finding === undefined) this.#tried.delete(module.name);
       else if (finding !== this.#tried.get(module.name)) found.set(module.name, finding);
     }
@@ -97,16 +100,17 @@ export class DirectoryLooks {
   }
 }
 
-/** Checks repeatedly until the daemon stops. */
+/** Looks at the directories repeatedly until the daemon stops. */
 export async function runLooks(
-  looks: Pick<DirectoryLooks, 'look'>,
+  look: () => Promise<void>,
+  intervalMs: number,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
   stop: AbortSignal,
 ): Promise<void> {
   while (!stop.aborted) {
-    await clock.sleep(LOOK_INTERVAL_MS, stop);
+    await clock.sleep(intervalMs, stop);
     try {
-      await looks.look();
+      await look();
     } catch (error) {
       log.warn(errorFields(error), 'the directories of modules cannot be looked at');
     }
@@ -114,8 +118,12 @@ export async function runLooks(
 }
 
 /** The difference to the loaded module; undefined while there is none. */
-async function findingOf(module: Module, memory: DirectoryLooksParts['memory']): Promise<string | undefined> {
-  const { path, link = path, source, refusal, entries } = module;
+async function findingOf(
+  module: Module,
+  { memory, store }: Pick<DirectoryLooksParts, 'memory' | 'store'>,
+): Promise<string | undefined> {
+  const { path, link = path, source, refusal, entries, isRemoved } = module;
+  if (isRemoved) return undefined;
   // An authorized module runs from a copy, so its directory does not matter.
   if (source !== undefined && refusal === undefined) return undefined;
   if (refusal?.type === 'unauthorized') return undefined;
@@ -123,6 +131,7 @@ async function findingOf(module: Module, memory: DirectoryLooksParts['memory']):
   if (entries === undefined || entries.length === 0) return undefined;
   const atLink = link === path ? undefined : await directoryContent(link);
   if (atLink !== undefined && atLink.type !== 'module') return atLink.problem;
+  if (store?.contains(path) === true) return await store.problemOf(path);
   const content = await directoryContent(path);
   if (content.type !== 'module') return content.problem;
   // Before the first run there is no record of the module's files to compare with.
@@ -142,7 +151,7 @@ async function commonOf(module: Module): Promise<readonly ModuleEntry[]> {
 }
 
 /** A fingerprint of all files in a directory, which also changes while files are being written. */
-async function stampOf(path: string): Promise<string> {
+export async function stampOf(path: string): Promise<string> {
   try {
     const names = (await readdir(path, { recursive: true })).toSorted();
     const files = await Promise.all(

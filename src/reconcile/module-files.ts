@@ -7,15 +7,18 @@ import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import { type LoneModule, onlyFilesOf } from '../model/lone-module.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { areMostGone } from '../model/purge-guard.ts';
+import type { ModuleReading, ReadAgainOptions } from '../model/services.ts';
+import { allModulesDirs, type ModuleStore } from '../module-store/module-store.ts';
 import { COMMON_VALUES } from '../modules/file-set.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
-import { entryOf, type Module } from '../modules/module.ts';
+import { entryOf, type Module, type Refusal } from '../modules/module.ts';
+import type { Candidate } from '../modules/modules-directory.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import type { DirectorySettings } from '../settings/directory-settings.ts';
 import type { HelmSettings } from '../settings/helm-settings.ts';
 import type { ModuleSettings } from '../settings/module-settings.ts';
-import type { ModuleName, ValuesOwner } from '../values/module-key.ts';
+import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
 import type { SectionSchemas } from '../values/section-schemas.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import type { ModuleMemory } from './module-memory.ts';
@@ -30,7 +33,7 @@ export interface ModuleFilesOptions {
   readonly host: FlowHooksOptions['host'] & { readonly log: Logger };
   readonly extensions: FlowHooksOptions['extensions'];
   /** Undefined when every module may run. */
-  readonly gate: (ModuleGate & { settle(): Promise<void> }) | undefined;
+  readonly gate: (ModuleGate & { settle(used: ReadonlySet<string>): Promise<void> }) | undefined;
   readonly crds: { read(modules: readonly Module[]): Promise<void> };
   /** The record of modules from earlier runs. */
   readonly memory: Pick<ModuleMemory, 'names' | 'filesOf'>;
@@ -41,11 +44,13 @@ export interface ModuleFilesOptions {
    */
   readonly ownedReleases: (signal: AbortSignal) => Promise<readonly string[]>;
   readonly stop: AbortSignal;
+  /** The module store; absent without one. */
+  readonly store?: Pick<ModuleStore, 'contains' | 'currentDir' | 'problemOf' | 'removedModules'> | undefined;
   /** Set for `addon-operator dev` of one module; absent otherwise. */
   readonly lone?: LoneModule | undefined;
 }
 
-/** The parts that a reload updates. */
+/** The parts that are updated when modules are taken over. */
 export interface ReloadParts {
   readonly moduleHooks: { forget(): void };
   readonly values: Pick<ValuesStore, 'setStatic'>;
@@ -55,8 +60,8 @@ export interface ReloadParts {
 
 /**
  * The content of the modules directories as it was read last, with the flow hooks in them. Read
- * once at the start; `reload` replaces it when files change in development, or when files of a
- * module are lost or back. A failed reload leaves everything as it was.
+ * once at the start; `readAgain` reads modules whose files are lost, back, switched or, in
+ * development, changed. Its caller decides which of them are taken over.
  */
 export class ModuleFiles {
   readonly #options: ModuleFilesOptions;
@@ -94,41 +99,62 @@ export class ModuleFiles {
   }
 
   /**
-   * Reads modules again. On a failure everything stays as it was, except that a module with lost
-   * files is held.
+   * Reads modules again. A module that is gone by accident is in the result, refused.
    *
-   * @param only names of the modules; default: all modules, and everything else in the modules
-   *   directories
    * @throws OperatorError
    */
-  async reload(
-    { moduleHooks, values, followSecrets, registry }: ReloadParts,
-    only?: ReadonlySet<string>,
-  ): Promise<void> {
-    moduleHooks.forget();
+  async readAgain(parts: ReloadParts, { only, candidates }: ReadAgainOptions = {}): Promise<ModuleReading> {
+    const { registry } = parts;
     const { enabled } = registry;
-    // A directory that is back also brings values and flags, so everything is read.
     const { lostDirs } = this.#found;
+    const { store } = this.#options;
+    // A directory that is back also brings values and flags, so everything is read.
     const isPart =
       only !== undefined &&
-      (lostDirs.size === 0 || [...only].every((name) => this.hasModule(name))) &&
+      [...lostDirs.keys()].every((dir) => dir === store?.currentDir) &&
       !this.#lacksCommonValues(only);
+    const before = this.#found;
     const read = await findAll(this.#options, {
       enabled,
       isLook: only !== undefined,
       only: isPart ? only : undefined,
+      candidates,
     });
-    const next = isPart ? withModules(this.#found, read, only) : read;
+    const isNamed = ({ name }: Module): boolean => !isPart || only.has(name);
+    const removed = (await store?.removedModules()) ?? new Set();
     // Compared with the old content before that is replaced.
-    const vanished = vanishedModules(this.#found.modules, next, enabled, this.#options.settings);
-    const found = withVanished(next, vanished, this.#found.staticValues);
-    await this.#options.crds.read(found.modules);
-    this.#flow = await flowOf(this.#options, found.modules);
-    this.#found = found;
-    values.setStatic(found.staticValues);
-    await followSecrets();
-    registry.setModules(found.modules);
-    await this.#options.gate?.settle();
+    const vanished = vanishedModules(before.modules.filter(isNamed), read, {
+      enabled,
+      removed,
+      settings: this.#options.settings,
+    });
+    const all = withVanished(read, vanished, before.staticValues);
+    const modules = new Map(all.modules.map((module) => [module.name, module]));
+    const names = new Set([...before.modules.filter(isNamed).map(({ name }) => name), ...modules.keys()]);
+    return {
+      modules,
+      names,
+      staticValues: withModules(before, all, names, isPart).staticValues,
+      prepare: (taken) => this.#prepare(withModules(this.#found, all, taken, isPart), parts),
+    };
+  }
+
+  async #prepare(
+    found: FoundModules,
+    { moduleHooks, values, followSecrets, registry }: ReloadParts,
+  ): Promise<() => Promise<void>> {
+    const { crds, gate } = this.#options;
+    await crds.read(found.modules);
+    const flow = await flowOf(this.#options, found.modules);
+    return async () => {
+      moduleHooks.forget();
+      this.#flow = flow;
+      this.#found = found;
+      values.setStatic(found.staticValues);
+      await followSecrets();
+      registry.setModules(found.modules);
+      await gate?.settle(new Set(found.modules.map(({ path }) => path)));
+    };
   }
 
   /**
@@ -152,6 +178,7 @@ interface Search {
   /** Modules that are enabled now. */
   readonly enabled: readonly ModuleName[];
   readonly only?: ReadonlySet<string> | undefined;
+  readonly candidates?: readonly Candidate[] | undefined;
   /**
    * Whether no user saved files: lost files are an accident then, and their modules are held.
    * Default false.
@@ -161,14 +188,14 @@ interface Search {
 
 /** Reads the modules directories. With `only`, other modules are not read. */
 async function findAll(
-  { settings, host, gate, lone, memory, ownedReleases, stop }: ModuleFilesOptions,
-  { enabled, only, isLook = false }: Search,
+  { settings, host, gate, lone, memory, ownedReleases, store, stop }: ModuleFilesOptions,
+  { enabled, only, candidates, isLook = false }: Search,
 ): Promise<FoundModules> {
   // Requested at most once, and only if some files are missing.
   let known: Promise<ReadonlySet<string>> | undefined;
   const knownNames = async () => new Set([...memory.names, ...enabled, ...(await ownedReleases(stop))]);
   const read = await findModules({
-    dirs: settings.modulesDirs,
+    dirs: allModulesDirs(settings),
     defaultOrder: settings.unnumberedModulesOrder,
     isStrict: settings.requiresValuesFiles,
     globalHooksDir: settings.globalHooksDir,
@@ -181,6 +208,8 @@ async function findAll(
     isolatesInvalid: settings.moduleFailurePolicy === 'isolate' || isLook,
     toleratesLostDirs: isLook,
     only,
+    candidates,
+    store,
     log: componentLog(host, 'modules'),
   });
   const found = { ...read, modules: withReadableSchedules(read.modules) };
@@ -188,64 +217,88 @@ async function findAll(
 }
 
 /**
- * The earlier content, with some modules replaced by what was read; modules that were not found are
+ * The earlier content, with some modules replaced by what was read; those that were not found are
  * removed.
+ *
+ * @param isPart whether only modules were read; what belongs to all of them stays then
  */
-function withModules(before: FoundModules, read: FoundModules, names: ReadonlySet<string>): FoundModules {
-  const old = new Map(before.modules.map((module) => [module.name, module]));
-  // Only lost or recovered modules are taken over, and links with another target.
-  const isTaken = ({ name, path, refusal }: Module): boolean =>
-    refusal !== undefined || old.get(name)?.refusal !== undefined || old.get(name)?.path !== path;
-  const unchanged = new Set<string>(read.modules.filter((each) => !isTaken(each)).map(({ name }) => name));
-  const isNamed = (name: string): boolean => names.has(name) && !unchanged.has(name);
-  const kept = before.modules.filter(({ name }) => !isNamed(name));
-  const { modules, schemas = new Map<ValuesOwner, SectionSchemas>() } = read.staticValues;
+function withModules(
+  before: FoundModules,
+  read: FoundModules,
+  names: ReadonlySet<ModuleName>,
+  isPart: boolean,
+): FoundModules {
+  const isNamed = (name: string): boolean => names.has(name as ModuleName);
   const merged = <K extends string, V>(from: ReadonlyMap<K, V>, to: ReadonlyMap<K, V>) =>
-    new Map([...[...from].filter(([name]) => !isNamed(name)), ...[...to].filter(([name]) => isNamed(name))]);
+    new Map([
+      ...[...from].filter(([name]) => !isNamed(name)),
+      ...[...to].filter(([name]) => isNamed(name) || (name === GLOBAL_SECTION && !isPart)),
+    ]);
+  const base = isPart ? before : read;
+  const schemas = merged(before.staticValues.schemas ?? new Map(), read.staticValues.schemas ?? new Map());
   return {
-    ...before,
+    ...base,
     directories: read.directories,
     lostDirs: read.lostDirs,
-    modules: [...kept, ...read.modules.filter(({ name }) => isNamed(name))],
+    modules: inRunOrder([
+      ...before.modules.filter(({ name }) => !isNamed(name)),
+      ...read.modules.filter(({ name }) => isNamed(name)),
+    ]),
     staticValues: {
-      ...before.staticValues,
-      modules: merged(before.staticValues.modules, modules),
-      schemas: merged(before.staticValues.schemas ?? new Map(), schemas),
+      ...base.staticValues,
+      modules: merged(before.staticValues.modules, read.staticValues.modules),
+      schemas,
     },
   };
 }
 
+interface VanishedOptions {
+  readonly enabled: readonly ModuleName[];
+  /** Modules that a user removed from the module store. */
+  readonly removed: ReadonlySet<string>;
+  readonly settings: ModuleFilesOptions['settings'];
+}
+
 /**
- * Enabled modules whose entries have disappeared from the modules directories while the operator
- * runs. With a watch on files that counts as a decision of the author, unless it looks like a lost
- * volume. Without a watch it counts at the next start.
+ * Modules whose entries have disappeared from the modules directories while the operator runs. Those
+ * that a user removed from the module store are deleted as if they were disabled. The others are held
+ * if they are enabled, since that counts as a decision at the next start only. With a watch on files
+ * it is a decision of the author, unless it looks like a lost volume.
  */
 function vanishedModules(
   before: readonly Module[],
   { modules, lostDirs }: FoundModules,
-  enabled: readonly ModuleName[],
-  { watchesFiles, modulesDirs, allowsEmptyModulesDir }: ModuleFilesOptions['settings'],
+  { enabled, removed, settings }: VanishedOptions,
 ): readonly Module[] {
+  const { watchesFiles, allowsEmptyModulesDir } = settings;
   const there = new Set(modules.map(({ name }) => name));
   const wanted = new Set(enabled);
-  const gone = before.filter(({ name }) => wanted.has(name) && !there.has(name));
+  const absent = before.filter(({ name }) => !there.has(name));
+  const isRemoved = ({ name }: Module): boolean => removed.has(name);
+  const gone = absent.filter((module) => wanted.has(module.name) && !isRemoved(module));
   const areMost = areMostGone(gone.length, enabled.length);
   // An unmounted volume removes all modules at once.
   const isAccident = (module: Module): boolean => {
     const lost = lostDirs.get(dirname(entryOf(module)));
     return areMost || lost === 'unreadable' || (lost === 'empty' && !allowsEmptyModulesDir);
   };
-  return gone
-    .filter((module) => !watchesFiles || isAccident(module))
-    .map((module) => ({
-      ...module,
-      refusal: {
-        type: 'gone',
-        lost: 'directory',
-        reason: `its directory ${entryOf(module)} is gone`,
-        remedy: `restore it in ${modulesDirs.join(' or ')}, or restart the operator, which removes the releases of modules without a directory`,
-      },
-    }));
+  return [
+    ...absent
+      .filter(isRemoved)
+      .map(({ refusal: _refusal, ...module }): Module => ({ ...module, isRemoved: true })),
+    ...gone
+      .filter((module) => !watchesFiles || isAccident(module))
+      .map((module): Module => ({ ...module, refusal: goneEntry(module, settings) })),
+  ];
+}
+
+function goneEntry(module: Module, settings: ModuleFilesOptions['settings']): Refusal {
+  return {
+    type: 'gone',
+    lost: 'directory',
+    reason: `its directory ${entryOf(module)} is gone`,
+    remedy: `restore it in ${allModulesDirs(settings).join(' or ')}, or restart the operator, which removes the releases of modules without a directory`,
+  };
 }
 
 /** Adds held modules with their last values, which views still show. */

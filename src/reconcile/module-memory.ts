@@ -12,6 +12,7 @@ import {
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { rethrowAbort } from '../hook-runs/rethrow-abort.ts';
 import { type FileSet, readDigests } from '../modules/file-set.ts';
+import type { CheckedContents } from '../modules/find-modules.ts';
 import type { Module } from '../modules/module.ts';
 
 const KEY = 'files';
@@ -66,6 +67,8 @@ function isListOfStrings(value: unknown): boolean {
 export interface ModuleMemoryDeps {
   /** Undefined: nothing is kept. */
   readonly store: FileSetStore | undefined;
+  /** Directories whose content is checked as a whole; default: none. */
+  readonly contents?: CheckedContents | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** Aborts the read at the start. */
@@ -115,13 +118,15 @@ export class ModuleMemory {
 
   /**
    * Called before a module runs. Resolves when its files are recorded, so that a killed daemon
-   * leaves no release without a record. Unchanged files are not written again.
+   * leaves no release without a record. Unchanged files are not written again. Files that were
+   * damaged since they were loaded end the run.
    *
    * @throws OperatorError when they cannot be read or written; the reason of the signal
    */
   async remember(module: Module, signal: AbortSignal): Promise<void> {
-    if (this.#deps.store === undefined || this.#done.has(module)) return;
     const { entries = [], name, path } = module;
+    await this.#refuseDamaged(module);
+    if (this.#deps.store === undefined || this.#done.has(module)) return;
     try {
       const files = { entries, digests: await readDigests(path) };
       if (!isDeepStrictEqual(files, this.#files.get(name))) {
@@ -167,6 +172,15 @@ export class ModuleMemory {
       written.abort();
       await late;
     }
+  }
+
+  async #refuseDamaged({ name, path, source = path }: Module): Promise<void> {
+    const { contents } = this.#deps;
+    if (contents?.contains(source) !== true) return;
+    const problem = await contents.problemOf(source);
+    if (problem === undefined) return;
+    const message = `the content ${source} of module ${name} ${problem}: add it to the module store again`;
+    throw new OperatorError('STORE_FAILED', message);
   }
 
   get #isDirty(): boolean {

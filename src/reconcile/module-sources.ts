@@ -64,7 +64,8 @@ export function createSources({
     rediscover,
     loadModuleHooks: moduleHooks.load,
     loadGlobalHooks: (signal, options) => loadGlobalHooks(loader, settings.globalHooksDir, signal, options),
-    reloadModules: (only) => files.reload({ moduleHooks, values, followSecrets, registry }, only),
+    readAgain: (options) => files.readAgain({ moduleHooks, values, followSecrets, registry }, options),
+    prepareModuleHooks: moduleHooks.prepare,
     modulesDirectories: () => files.found.directories,
   };
   return lone === undefined ? sources : { ...sources, ...sourcesOf(lone) };

@@ -4,6 +4,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { createAuthorization } from '../extensions/create-authorization.ts';
 import type { LoneModule } from '../model/lone-module.ts';
 import { NO_DIRECTORY_MEMORY } from '../model/lone-module.ts';
+import { allModulesDirs } from '../module-store/module-store.ts';
 import { createCrds } from '../modules/crds/crds-of-modules.ts';
 import { ownedReleases } from '../releases/owned-releases.ts';
 import { memoryRef } from '../values/config-map-presence.ts';
@@ -23,6 +24,8 @@ export interface ReadModulesParts {
   readonly tmpDir: string;
   /** Waits for files that cannot be loaded yet, or throws. */
   readonly loads: { untilLoaded<T>(load: () => Promise<T>): Promise<T> };
+  /** The module store; undefined without one. */
+  readonly store: ModuleFilesOptions['store'];
   /** Set for `addon-operator dev` of one module; absent otherwise. */
   readonly lone: LoneModule | undefined;
   /** The daemon must not write to the cluster. */
@@ -44,6 +47,7 @@ export async function readModules({
   extensions,
   tmpDir,
   loads,
+  store,
   lone,
   isInspection,
   stop,
@@ -51,7 +55,7 @@ export async function readModules({
 }: ReadModulesParts): Promise<{ readonly files: ModuleFiles; readonly records: ModuleRecords }> {
   const kube = cluster.main;
   const authorization = await createAuthorization({
-    settings,
+    settings: { ...settings, modulesDirs: allModulesDirs(settings) },
     host,
     kube,
     tmpDir,
@@ -64,6 +68,7 @@ export async function readModules({
   const memory = await ModuleMemory.load({
     // For a lone module the operator in the cluster keeps the record.
     store: lone === undefined ? fileSetStore(kube, ref) : undefined,
+    contents: store,
     clock: host.clock,
     log: componentLog(host, 'operator'),
     stop,
@@ -79,6 +84,7 @@ export async function readModules({
       memory,
       ownedReleases: (signal) => ownedReleases(kube, settings, signal),
       stop,
+      store,
       lone,
     });
   const files = await loads.untilLoaded(read);

@@ -1,7 +1,7 @@
 /** Settings of directories and files: modules, global hooks, temporary files. Relative paths start at the working directory. */
 
 import { ownAnd, type Setting, type SettingsOf, setting } from './setting.ts';
-import { booleanType, integerType, listType, textType } from './setting-type.ts';
+import { booleanType, durationType, integerType, listType, textType } from './setting-type.ts';
 
 /** Directories of modules and hooks, and how they are read. */
 export const DIRECTORY_SETTINGS = {
@@ -11,6 +11,20 @@ export const DIRECTORY_SETTINGS = {
     listType(':', 'paths'),
     'modules',
     'Directories with modules, separated by colons.',
+  ),
+  moduleStore: setting(
+    'module-store',
+    'ADDON_OPERATOR_MODULE_STORE',
+    textType,
+    '',
+    'Directory of the module store. Its modules come after those of the modules directories.',
+  ),
+  modulesRescanMs: setting(
+    'modules-rescan-interval',
+    'ADDON_OPERATOR_MODULES_RESCAN_INTERVAL',
+    durationType,
+    '2s',
+    'How often switched links and new modules are looked for in the modules directories; 0 disables it.',
   ),
   allowsLinksOutside: setting(
     'allow-links-outside',

@@ -10,6 +10,7 @@ import type { Setting } from './setting.ts';
 /** Settings that name files or directories. */
 const PATHS: ReadonlySet<string> = new Set<SettingName>([
   'modulesDirs',
+  'moduleStore',
   'globalHooksDir',
   'kubeConfig',
   'helmBinPath',

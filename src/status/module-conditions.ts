@@ -1,5 +1,5 @@
 /**
- * Derives the five conditions of a module. The first cause (`module-causes.ts`) decides in most cases; the switch over the
+ * Derives the conditions of a module. The first cause (`module-causes.ts`) decides in most cases; the switch over the
  * status says what is true without one. `Ready`, `Reconciling` and `Stalled` have the meaning of kstatus, so that
  * `kubectl wait` and Flux understand them.
  */
@@ -10,7 +10,14 @@ import type { Cause } from './cause.ts';
 import { failureMessage } from './module-causes.ts';
 import type { ModuleFacts } from './module-facts.ts';
 
-export const CONDITION_TYPES = ['Enabled', 'Ready', 'Reconciling', 'Drifted', 'Stalled'] as const;
+export const CONDITION_TYPES = [
+  'Enabled',
+  'Ready',
+  'Reconciling',
+  'Drifted',
+  'Stalled',
+  'UpdatePending',
+] as const;
 export type ConditionType = (typeof CONDITION_TYPES)[number];
 
 /** One condition of a module, in the standard form of Kubernetes. */
@@ -27,11 +34,18 @@ const MAX_HEADLINE_LENGTH = 240;
 const HEADLINE_START = 120;
 
 /**
- * All five conditions, in a fixed order. `Ready`, `Reconciling` and `Stalled` follow kstatus: at most one of them is true, and
+ * The conditions, in a fixed order; `UpdatePending` is there only while it is true. `Ready`, `Reconciling` and `Stalled` follow kstatus: at most one of them is true, and
  * none of a module that is disabled.
  */
 export function conditionsOf(facts: ModuleFacts): readonly Condition[] {
-  const all = [enabled(facts), ready(facts), reconciling(facts), drifted(facts), stalled(facts)];
+  const all = [
+    enabled(facts),
+    ready(facts),
+    reconciling(facts),
+    drifted(facts),
+    stalled(facts),
+    ...updatePending(facts),
+  ];
   return all.map((condition) => ({
     ...condition,
     message: condition.type === 'Ready' ? headline(condition.message) : bounded(condition.message),
@@ -178,6 +192,13 @@ function stalled(facts: ModuleFacts): Condition {
   return cause?.isStalled === true
     ? { type: 'Stalled', status: 'True', reason: cause.reason, message: cause.text }
     : { type: 'Stalled', status: 'False', reason: 'NotStalled', message: 'The module is not stalled' };
+}
+
+function updatePending({ explanation: { update } }: ModuleFacts): readonly Condition[] {
+  if (update === undefined) return [];
+  const { version, reason, message } = update;
+  const text = `${version === null ? '' : `${version}: `}${message}`;
+  return [{ type: 'UpdatePending', status: 'True', reason, message: text }];
 }
 
 const NOT_WATCHED =

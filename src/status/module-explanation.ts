@@ -112,8 +112,28 @@ export interface ModuleExplanation {
   readonly pause: ModulePause | null;
   /** Null without drift detection for its release. */
   readonly drift: ModuleDrift | null;
+  /** A version that does not run yet; absent without any. */
+  readonly update?: ModuleUpdate;
   /** Sentences about snapshots of its hooks, and of global ones, that are not up to date; absent without any. */
   readonly warnings?: readonly string[];
+}
+
+/** A version of a module that does not run yet. */
+export interface ModuleUpdate {
+  readonly version: string | null;
+  readonly digest: string | null;
+  /** One word in CamelCase, such as `NotLoadable`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly since: string;
+  /** Whether it was refused, so that a person has to do something. */
+  readonly isRefused: boolean;
+}
+
+/** One sentence about an update, without its full stop. */
+export function updateText(module: string, { version, reason, message, isRefused }: ModuleUpdate): string {
+  const what = `module ${module} is not updated${version === null ? '' : ` to ${version}`}`;
+  return `${what}: ${reason}: ${message}${isRefused ? '; the version before goes on' : ''}`;
 }
 
 /** Changes by other clients to objects that helm applied. */
@@ -181,6 +201,8 @@ export interface ModuleSummary
   readonly heldUpBy?: string;
   /** The object in the way, such as `queue/main`; absent if it has no name. */
   readonly heldUpRef?: string;
+  /** A version that does not run yet; absent without any. */
+  readonly update?: ModuleUpdate;
 }
 
 /** Flags may enable a module that no policy authorizes: it counts as enabled, so that nothing of it is deleted. */
@@ -202,6 +224,9 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['run order', `${position.place} of ${position.of} (number ${position.order})`],
     ['directory', explanation.path],
     ['version', explanation.version ?? 'unknown'],
+    ...(explanation.update === undefined
+      ? []
+      : [['update', updateText(module, explanation.update)] as const]),
     ...aboutRows(explanation.about ?? {}),
     ...kubernetesRows(explanation),
     ...explanation.requires.map((required): readonly [string, string] => [

@@ -9,7 +9,12 @@ import type { ApiOutage } from '@addon-operator/kube-client/api-health';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf } from '@addon-operator/strings/headline';
 import { errorOfTask } from './error-of-task.ts';
-import type { ModuleStatus, ModuleSummary } from './module-explanation.ts';
+import {
+  type ModuleStatus,
+  type ModuleSummary,
+  type ModuleUpdate,
+  updateText,
+} from './module-explanation.ts';
 import type { UnfinishedRuns } from './unfinished-text.ts';
 
 /** Everything that can hold the operator up, as it is now. */
@@ -41,6 +46,8 @@ export interface OperatorFacts {
   readonly unfilteredObjects: readonly string[];
   /** Deferred, debounced and failed hook runs, which are in no queue; default none. */
   readonly unfinished?: UnfinishedRuns;
+  /** Versions of modules that do not run yet; default none. */
+  readonly updates?: readonly { readonly module: string; readonly update: ModuleUpdate }[];
 }
 
 export type ModuleCounts = Readonly<Partial<Record<ModuleStatus, number>>>;
@@ -169,6 +176,8 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     const isInQueue = queues.some((queue) => queue.failures > 0 && queue.module === module.module);
     if (!isInQueue) yield broken(moduleText(module));
   }
+  for (const { module, update } of facts.updates ?? [])
+    if (update.isRefused) yield broken(updateText(module, update));
   for (const sentence of staleWatches) yield broken(sentence);
   for (const sentence of facts.unfilteredObjects)
     yield broken(`${sentence}; correct the filter or the object`);
@@ -213,8 +222,10 @@ function startText({ firstConverge, queues: [main], runningHooks }: OperatorFact
   return `${doing} ${head}, ${counted(tasks, 'task')} in queue ${name}`;
 }
 
-/** Modules that flags enable, and that what they require does not let run: that may be meant so, and stay. */
-function* notices({ modules }: OperatorFacts): Generator<Problem> {
+/** Versions that wait for something, and modules that flags enable but whose requirements are not met: that may be intended. */
+function* notices({ modules, updates = [] }: OperatorFacts): Generator<Problem> {
+  for (const { module, update } of updates)
+    if (!update.isRefused) yield { level: 'notice', text: oneLine(updateText(module, update)) };
   for (const module of modules.filter(lacksRequirement))
     yield { level: 'notice', text: oneLine(moduleText(module)) };
 }

@@ -160,6 +160,19 @@ export class ValuesStore {
   }
 
   /**
+   * A copy with other files, and the patches of hooks as they are now, to try a version of a module.
+   *
+   * @param section replaces the section of `owner` in the ConfigMap; undefined: it stays
+   */
+  withFiles(files: StaticValues, owner: ModuleName, section: JsonObject | undefined): ValuesStore {
+    const copy = new ValuesStore(files, this.#secrets);
+    const key = sectionOf(owner);
+    copy.#config = section === undefined ? this.#config : withSection(this.#config, key, section);
+    for (const [name, patches] of this.#patches) copy.#patches.set(name, patches);
+    return copy;
+  }
+
+  /**
    * Takes over the current content of the ConfigMap.
    *
    * @param isInUse whether a module's section has to match its schema; an empty section need not

@@ -16,6 +16,7 @@ import {
 import { configProblemOf, unloadedText } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
 import { heldSummaries, moduleStates, summarizeStates } from './explain-module.ts';
+import { updateOf } from './explain-update.ts';
 import type { Explained } from './explained.ts';
 
 /** Whether the API server responds. */
@@ -58,6 +59,10 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
     staleWatches: staleBindings(runtimes, clock, outage === undefined ? 'all' : 'refused'),
     unfilteredObjects: unfilteredObjects(runtimes, clock),
     unfinished: unfinishedRuns(operator, runtimes),
+    updates: registry.modules.flatMap(({ name: module }) => {
+      const { update } = updateOf(operator, module);
+      return update === undefined ? [] : [{ module, update }];
+    }),
   };
 }
 

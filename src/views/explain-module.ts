@@ -29,6 +29,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
 import { failedScriptOf, heldBy, isHeldUp } from './explain-held.ts';
+import { updateOf } from './explain-update.ts';
 import { commonWaits, nextAttemptMs, waitsOf } from './explain-waits.ts';
 import type { Explained } from './explained.ts';
 import { saidByAuthor } from './said-by-author.ts';
@@ -97,9 +98,10 @@ export function summarizeStates(
       ...heldBy(operator, status, name),
     };
     const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
-    if (cause === undefined) return summary;
+    const update = updateOf(operator, name);
+    if (cause === undefined) return { ...summary, ...update };
     const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
-    return { ...summary, heldUpBy, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
+    return { ...summary, ...update, heldUpBy, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
   });
 }
 
@@ -191,6 +193,7 @@ function factsOf(
     release: release === undefined ? null : { revision: release.revision, isOwned: release.isOwned },
     pause: pauseOf(operator, name),
     drift: driftOf(operator, name),
+    ...updateOf(operator, name),
     ...warningsOf(operator, tracked),
   };
 }

@@ -7,6 +7,7 @@ import type { Model } from '../model/model.ts';
 import type { ModuleOperations } from '../model/module-operations.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';
+import type { PendingUpdates } from '../model/pending-updates.ts';
 import type { Releases } from '../model/releases.ts';
 import type { Task } from '../model/tasks.ts';
 import type { Queueing } from '../queues/create-queues.ts';
@@ -24,6 +25,7 @@ export interface Explained {
   readonly execution: HookExecution;
   readonly releases: Releases;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
+  readonly updates: Pick<PendingUpdates, 'all' | 'of'>;
 }
 
 /** Selects these parts from the rooms that own them. */
@@ -40,7 +42,7 @@ export function explainedOf({
   readonly execution: HookExecution;
   readonly releases: Releases;
 }): Explained {
-  const { registry, converge, globalHooks, operations, pauses } = model;
+  const { registry, converge, globalHooks, operations, pauses, updates } = model;
   const { queues, router } = queueing;
   return {
     registry,
@@ -53,5 +55,6 @@ export function explainedOf({
     execution,
     releases,
     pauses,
+    updates,
   };
 }

@@ -100,3 +100,26 @@ describeLifecycle((backend) => {
     await expectDeployed(world, names);
   });
 });
+
+describeLifecycle((backend) => {
+  test('with isolate a new module whose values.yaml cannot be read is named with its file, until it is corrected', async () => {
+    const names = [uniqueName(), uniqueName()] as const;
+    const [bad, good] = names;
+    await using made = await moduleWorld(backend(), { modules: modules(names), flags: ISOLATE }, names);
+    const { world } = made;
+    await world.write('modules', { [`001-${bad}/values.yaml`]: `${bad}Enabled: [` });
+    await world.converge();
+    await untilStatus(world, good, { phase: 'Succeeded' });
+    await untilStatus(world, bad, { conditions: INVALID });
+    const { exitCode, stdout } = await runInWorld(world, 'status');
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 1,
+      stdout: expect.stringMatching(new RegExp(`module ${bad} is held: .*001-${bad}/values\\.yaml`)),
+    });
+    await world.write('modules', { [`001-${bad}/values.yaml`]: `${bad}Enabled: true\n` });
+    await vi.waitFor(async () => {
+      world.clock.wakeSleeps(LOOK_INTERVAL_MS);
+      expect(await world.get('configmaps', bad)).toHaveProperty('data');
+    }, WAIT);
+  });
+});

@@ -1,7 +1,7 @@
 import type { Hook } from '../../src/hooks/hook.ts';
 import type { OperatorPolicy } from '../../src/model/operator-policy.ts';
 import type { ModulesDirectory } from '../../src/model/purge-guard.ts';
-import type { ModuleSources } from '../../src/model/services.ts';
+import type { ModuleReading, ModuleSources } from '../../src/model/services.ts';
 import { type Decision, DISABLED_BY_DEFAULT } from '../../src/modules/enablement.ts';
 import type { Module } from '../../src/modules/module.ts';
 import type { ModuleDiscovery } from '../../src/modules/module-discovery.ts';
@@ -50,6 +50,8 @@ interface DiscoveredLab {
   /** Modules whose enabled scripts fail, of those that flags enable. */
   readonly failingScripts: ReadonlySet<string>;
   readonly directories: readonly ModulesDirectory[];
+  /** What reading modules again finds; undefined: nothing has changed. */
+  readonly reading: ModuleReading | undefined;
   readonly obstacles: ReadonlyMap<string, () => void | Promise<void>>;
 }
 
@@ -77,7 +79,21 @@ export function labSources(
       return hooks.filter(({ owner }) => owner.type === 'module' && owner.module === module.name);
     },
     loadGlobalHooks: async () => hooks.filter(({ owner }) => owner.type === 'global'),
-    reloadModules: async () => lab.obstacles.get('reload modules')?.(),
+    prepareModuleHooks: async (module) => {
+      await call(`prepare ${module.name}`);
+      return { hooks: [], keep: () => undefined };
+    },
+    readAgain: async () => {
+      await lab.obstacles.get('reload modules')?.();
+      return (
+        lab.reading ?? {
+          modules: new Map(),
+          names: new Set(),
+          staticValues: { global: {}, modules: new Map() },
+          prepare: () => Promise.resolve(() => Promise.resolve()),
+        }
+      );
+    },
     modulesDirectories: () => lab.directories,
   };
 }

@@ -25,6 +25,10 @@ export function labReleases(
 ): Releases {
   return {
     prepare: () => Promise.resolve(),
+    render: async (module) => {
+      await call(`render ${module.name}`);
+      return '';
+    },
     forgetReads: () => undefined,
     onGlobalChange: async () => {
       lab.globalChanges += 1;

@@ -23,9 +23,11 @@ import { ModuleOperations, type OperationSource } from '../../src/model/module-o
 import { ModuleRegistry } from '../../src/model/module-registry.ts';
 import type { OperatorPolicy } from '../../src/model/operator-policy.ts';
 import type { Pause } from '../../src/model/pause-entry.ts';
+import { PendingUpdates } from '../../src/model/pending-updates.ts';
 import type { ModulesDirectory } from '../../src/model/purge-guard.ts';
 import { RunAborts } from '../../src/model/run-aborts.ts';
-import type { Configuration, ModuleExtensions, Telemetry } from '../../src/model/services.ts';
+import type { Configuration, ModuleExtensions, ModuleReading, Telemetry } from '../../src/model/services.ts';
+import { SwitchRequests } from '../../src/model/switch-requests.ts';
 import { describeTask, type Task } from '../../src/model/tasks.ts';
 import type { Module } from '../../src/modules/module.ts';
 import { type TaskHandlerParts, taskHandler } from '../../src/operator/task-pipeline.ts';
@@ -136,6 +138,8 @@ export class OperatorLab {
   content = EMPTY_CONTENT;
   /** What is on disk; in most tests something that no rule looks at. */
   directories: readonly ModulesDirectory[] = [{ path: '/modules', modules: ['any'] }];
+  /** What reading modules again finds; undefined: nothing has changed. */
+  reading: ModuleReading | undefined;
   rememberedDirectories: readonly ModulesDirectory[] | undefined;
   readonly tmpDir = mkdtempSync(join(tmpdir(), 'operator-lab-'));
   readonly stop = new AbortController();
@@ -283,6 +287,8 @@ export class OperatorLab {
       ...centre,
       operations: new ModuleOperations(this.#options.operationSource),
       aborts: new RunAborts(),
+      updates: new PendingUpdates(),
+      switchRequests: new SwitchRequests(),
       policy: labPolicy(this.#options),
       pauses: {
         of: (module) => this.pauses.get(module),
@@ -311,7 +317,11 @@ export class OperatorLab {
               await this.#call(`webhooks ${hook.name} ${isEnabled ? 'on' : 'off'}`);
         },
       },
-      settingsChecks: { checkContent: async () => undefined, checkInForce: async () => undefined },
+      settingsChecks: {
+        checkContent: async () => undefined,
+        checkInForce: async () => undefined,
+        problemsOf: async () => [],
+      },
       synchronizations: new Synchronizations({ ...centre, router, queues }),
     };
     const records: ModuleRecords = {
@@ -352,6 +362,7 @@ export class OperatorLab {
       releases,
       extensions,
       crds,
+      stored: undefined,
     };
     const reconcile = createReconcile(parts);
     const { bindings, synchronizations } = hooks;

@@ -12,6 +12,7 @@ import { addArtifactCommands } from './artifact-commands.ts';
 import { addModuleAuthorCommands } from './author-commands.ts';
 import { addMirrorCommand } from './mirror-command.ts';
 import { addSignCommands } from './module-sign-commands.ts';
+import { addStoreCommands } from './module-store-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
 
 const VALUES_COMMANDS = [
