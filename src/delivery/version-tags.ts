@@ -1,0 +1,43 @@
+/** What the tags of a repository mean. Pure. */
+
+import semverCompare from 'semver/functions/compare.js';
+import satisfies from 'semver/functions/satisfies.js';
+import semverValid from 'semver/functions/valid.js';
+
+/** Tags that clients write for signatures and attestations: never a version, never a channel. */
+const OF_SIGNATURES = /^sha256-|\.(?:sig|att|sbom)$/u;
+const VERSION = /^v?[0-9]+\.[0-9]+\.[0-9]+/u;
+
+/** The version that a tag names: `v?SEMVER`, with `_` for `+`; undefined for channels and all others. */
+export function versionOfTag(tag: string): string | undefined {
+  if (OF_SIGNATURES.test(tag) || !VERSION.test(tag)) return undefined;
+  const version = tag.replace('_', '+').replace(/^v/u, '');
+  // `valid` drops the build, which is a part of the version here.
+  return semverValid(version) === null ? undefined : version;
+}
+
+/** Whether a tag is one that is moved from version to version. */
+export function isChannel(tag: string): boolean {
+  return !OF_SIGNATURES.test(tag) && versionOfTag(tag) === undefined;
+}
+
+/** A version and its tag. */
+export interface TaggedVersion {
+  readonly tag: string;
+  readonly version: string;
+}
+
+/** The versions among tags, the highest first; of tags that name the same version the first in the alphabet. */
+export function taggedVersions(tags: readonly string[]): readonly TaggedVersion[] {
+  return tags
+    .flatMap((tag) => {
+      const version = versionOfTag(tag);
+      return version === undefined ? [] : [{ tag, version }];
+    })
+    .toSorted((a, b) => semverCompare(b.version, a.version) || (a.tag < b.tag ? -1 : 1));
+}
+
+/** The highest version in a range. Prereleases count only where the range names one. */
+export function highestIn(tags: readonly string[], range: string): TaggedVersion | undefined {
+  return taggedVersions(tags).find(({ version }) => satisfies(version, range));
+}
