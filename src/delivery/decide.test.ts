@@ -29,9 +29,7 @@ function version(name: string, facts: Partial<Candidate['facts']> = {}): Candida
 }
 
 function running(name: string): InstallState {
-  return passed(
-    switched(NEW_INSTALL, { version: name, digest: digestOf(name), atMs: NOW, entry: '100-web' }),
-  );
+  return passed(switched(NEW_INSTALL, { version: name, digest: digestOf(name), entry: '100-web' }, NOW));
 }
 
 function decided(change: Partial<DecideInput>): string {

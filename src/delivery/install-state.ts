@@ -17,6 +17,17 @@ export interface FailedVersion extends InstalledVersion {
   readonly why: string;
 }
 
+/** A switch before it is made. */
+export interface Intent {
+  readonly version: string;
+  readonly digest: string;
+  readonly entry: string;
+  /** The approval that it uses. */
+  readonly approval?: string | undefined;
+  /** To a version that ran before. */
+  readonly isReturn?: boolean | undefined;
+}
+
 export interface InstallState {
   /** The name of its link, such as `030-web`; undefined before the first installation. */
   readonly entry?: string | undefined;
@@ -35,6 +46,8 @@ export interface InstallState {
   readonly failures: number;
   /** The approval that was used; it does not count again. */
   readonly spentApproval?: string | undefined;
+  /** A switch that was begun; after a crash the link says whether it happened. */
+  readonly intent?: Intent | undefined;
   /** Its ModuleInstall went together with its definition, which is no decision about the module. */
   readonly isOrphan?: boolean | undefined;
 }
@@ -48,18 +61,16 @@ const MAX_WHY_CHARACTERS = 300;
 /** From so many failures in a row on nothing is tried without approval. */
 export const FAILURES_THAT_HOLD = 3;
 
-/** A version in operation whose gates are observed from now on. `approval` is the one that it used. */
-export function switched(
-  state: InstallState,
-  to: InstalledVersion & { readonly entry: string; readonly approval?: string | undefined },
-): InstallState {
-  const { entry, approval, version, digest, atMs } = to;
+/** The switch was made. Gates of a new version are observed from now on; a failure of an old one could only lead back to it. */
+export function switched(state: InstallState, to: Intent, atMs: number): InstallState {
+  const { entry, approval, version, digest, isReturn } = to;
   const isApproved = approval !== undefined;
   return {
     ...state,
     entry,
+    intent: undefined,
     installed: { version, digest, atMs },
-    observedSinceMs: atMs,
+    observedSinceMs: isReturn === true ? undefined : atMs,
     ...(isApproved && { spentApproval: approval, failures: 0 }),
     failed: isApproved ? state.failed.filter((one) => one.digest !== digest) : state.failed,
   };
@@ -82,13 +93,9 @@ export function failedInstalled(state: InstallState, why: string, atMs: number):
   return { ...state, failed, failures: state.failures + 1, observedSinceMs: undefined };
 }
 
-/** A version that ran before is in operation again. It is not observed: another failure could only lead back to it. */
-export function returned(
-  state: InstallState,
-  to: InstalledVersion & { readonly entry: string },
-): InstallState {
-  const { entry, version, digest, atMs } = to;
-  return { ...state, entry, installed: { version, digest, atMs }, observedSinceMs: undefined };
+/** Whether the installed version has failed, so that another one should take its place. */
+export function hasFailed({ installed, failed }: InstallState): boolean {
+  return installed !== undefined && failed.some(({ digest }) => digest === installed.digest);
 }
 
 /** A digest is in the channel. */
