@@ -220,6 +220,7 @@ export class Delivery {
 
   async #step(record: ModuleRecord, signal: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
+    const wasUpdating = isInUpdate(record);
     // A change while the step runs makes it due again.
     record.dueMs = Number.POSITIVE_INFINITY;
     const nextMs = await this.#locks.run(record.name, signal, () =>
@@ -227,7 +228,8 @@ export class Delivery {
     );
     if (nextMs === undefined && record.spec === undefined) this.#modules.delete(record.name);
     else record.dueMs = Math.min(record.dueMs, clock.steadyMs() + (nextMs ?? 0));
-    // A place may be free now.
+    if (!wasUpdating || isInUpdate(record)) return;
+    // A place is free now.
     for (const other of this.#modules.values())
       if (other.decision.type === 'pending' && other.decision.reason === 'UpdateLimit') other.dueMs = 0;
   }
@@ -248,10 +250,8 @@ export class Delivery {
 
   #limitsFor(record: ModuleRecord): UpdateLimits {
     const others = [...this.#modules.values()].filter((other) => other !== record);
-    const isRunning = ({ isUpdating, state }: ModuleRecord): boolean =>
-      isUpdating || (state.observedSinceMs !== undefined && state.lastGood !== undefined);
     return {
-      running: others.filter(isRunning).length,
+      running: others.filter(isInUpdate).length,
       parallel: this.#settings.updateParallel,
       failed: others.filter(({ state }) => state.failures > 0).map(({ name }) => name),
       failures: this.#settings.updateFailures,
@@ -328,4 +328,9 @@ export class Delivery {
       installs: [...this.#modules.values()].map((record) => installView(record, context)),
     };
   }
+}
+
+/** From the decision to the last gate. A first installation is no update. */
+function isInUpdate({ isUpdating, state }: ModuleRecord): boolean {
+  return isUpdating || (state.observedSinceMs !== undefined && state.lastGood !== undefined);
 }
