@@ -5,6 +5,7 @@ import type { Logger } from '@addon-operator/base/log';
 import type { Descriptor, Repository } from '@addon-operator/oci/repository';
 import type { ModuleArtifact, VerificationPolicy } from '../artifacts/module-artifact.ts';
 import type { ContentStore } from '../module-store/content-store.ts';
+import type { DeliverySettings } from '../settings/delivery-settings.ts';
 import type { ContentBackup } from './content-backup.ts';
 import type { Gate, GateResult } from './gates.ts';
 import type { HistoryStore } from './history-store.ts';
@@ -114,8 +115,5 @@ export interface DeliveryParts {
   readonly reports: DeliveryReports;
 }
 
-/** Limits of updates, by the settings of the same names. */
-export interface UpdateSettings {
-  readonly updateParallel: number;
-  readonly updateFailures: number;
-}
+/** Limits of updates. */
+export type UpdateSettings = Pick<DeliverySettings, 'updateParallel' | 'updateFailures'>;
