@@ -13,6 +13,10 @@ export const DELIVERY_API_VERSION = `${DELIVERY_GROUP}/v1alpha1`;
 /** To be raised with every change of the definitions. */
 export const DELIVERY_CRD_REVISION = 1;
 
+/** Bounds of what has none: the API server estimates the cost of CEL rules by them. */
+const MAX_LENGTH = 2_048;
+const MAX_ITEMS = 32;
+
 const VERBS = ['get', 'list', 'watch', 'patch'];
 const common = { group: DELIVERY_GROUP, version: 'v1alpha1', isNamespaced: false, verbs: VERBS } as const;
 
@@ -179,10 +183,6 @@ function definitionOf({ group, version, kind, plural, singular }: ApiResource, p
     },
   };
 }
-
-/** Bounds of what has none: the API server estimates the cost of CEL rules by them. */
-const MAX_LENGTH = 2_048;
-const MAX_ITEMS = 32;
 
 /** A JSON schema in the form that CRDs may have: every value has a type, and alternatives are CEL rules. */
 function structural(schema: unknown): Readonly<Record<string, unknown>> {

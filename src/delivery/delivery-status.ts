@@ -156,7 +156,6 @@ function condition(type: string, status: Condition['status'], reason: string, me
   return { type, status, reason, message };
 }
 
-/** `Reconciling` and `Stalled` exist only while they are true. */
 function conditionsOf(
   { ready, reason, message, state }: Verdict,
   parts: readonly Condition[],
@@ -165,7 +164,8 @@ function conditionsOf(
 ): readonly Fields[] {
   const all = [
     condition('Ready', ready, reason, message),
-    ...(state === undefined ? [] : [condition(state, 'True', reason, message)]),
+    progress('Reconciling', state, reason, message),
+    progress('Stalled', state, reason, message),
     ...parts,
   ];
   const known = fieldsOf(before)['conditions'];
@@ -182,6 +182,10 @@ function conditionsOf(
       ...(generation !== undefined && { observedGeneration: generation }),
     };
   });
+}
+
+function progress(type: string, state: Verdict['state'], reason: string, message: string): Condition {
+  return state === type ? condition(type, 'True', reason, message) : condition(type, 'False', reason, '');
 }
 
 function shownVersion({ version, digest, atMs }: InstalledVersion): Fields {
