@@ -132,8 +132,8 @@ class Model {
     if (failed && (this.#approved.get(key) ?? 0) === 0) this.problems.push(`${what}: failed before`);
   }
 
-  async apply(more: { readonly areNewlyDefined?: boolean } = {}): Promise<void> {
-    await this.lab.apply(Object.fromEntries(this.specs), more);
+  async apply(): Promise<void> {
+    await this.lab.apply(Object.fromEntries(this.specs));
   }
 
   #want(name: string, digest: string): void {
@@ -191,7 +191,9 @@ class Model {
         this.specs.set(step.module, {});
         return await this.apply();
       case 'newDefinitions':
-        return await this.apply({ areNewlyDefined: true });
+        // All objects go with the definitions, and come back from git.
+        await lab.apply({}, { areNewlyDefined: true });
+        return await this.apply();
       case 'outage':
         lab.registry.fault = new OperatorError('REGISTRY_UNREACHABLE', 'away');
         return;
