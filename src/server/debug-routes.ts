@@ -71,6 +71,8 @@ export interface DebugEndpoint {
   readonly hooks: () => readonly string[];
   readonly recorder: Pick<Recorder, 'serve' | 'sendFailed' | 'keptFailures'>;
   readonly releases: ReleaseCommands;
+  /** Sources and their modules; absent where modules come from directories only. */
+  readonly delivery?: (() => object) | undefined;
   readonly identity: OperatorIdentity;
   /** The settings, for commands that look at what the operator works on. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -162,11 +164,14 @@ export function debugHandler(
 }
 
 /** Routes about the daemon as a whole: status, queues, the graph of modules, runtime parameters. */
-function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
+function daemonRoutes({ view, parameters, settings, delivery }: DebugEndpoint): Route[] {
   return [
     get('/', () => textResponse('debug endpoint is alive\n')),
     get('/status.{format}', (_request, { format }) => statusResponse(view.status(), format)),
     get('/settings.{format}', (_request, { format }) => dataResponse(dataFormat(format), settings)),
+    get('/delivery.{format}', (_request, { format }) =>
+      dataResponse(dataFormat(format), delivery?.() ?? { sources: [], installs: [] }),
+    ),
     get('/queue/main.{format}', (_request, { format }) => {
       const main = view.queues().find(({ name }) => name === 'main') ?? {
         name: 'main',

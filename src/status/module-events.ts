@@ -27,7 +27,12 @@ export type EventReason =
   | 'Requested'
   | 'FinalizerReleased'
   | 'LeftBehind'
-  | 'SettingsWarning';
+  | 'SettingsWarning'
+  | 'VersionInstalled'
+  | 'UpdatePending'
+  | 'UpdateFailed'
+  | 'RolledBack'
+  | 'ModuleRemoved';
 
 /** Something that happened to a module and that a user should notice. */
 export interface RecordedEvent {

@@ -8,6 +8,7 @@ import {
 } from '../daemon/debug-command.ts';
 import { nameArgument } from '../name-arguments.ts';
 import { addModuleAuthorCommands } from './author-commands.ts';
+import { addApproveCommands } from './module-approve-commands.ts';
 import { addSignCommands } from './module-sign-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
 
@@ -17,7 +18,7 @@ const VALUES_COMMANDS = [
 ];
 
 /**
- * Adds `module list`, `sign`, `verify`, `digest`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
+ * Adds `module list`, `approve`, `hold`, `unhold`, `versions`, `sign`, `verify`, `digest`, `new`, `lint`, `pause`, `resume`, `reconcile`, `abort`, `values`, `config`, `patches`, `render`,
  * `resource-monitor`, `snapshots`, `release-finalizer` and `release-unlock`.
  */
 export function addModuleCommand(program: Command, { host, runner }: CommandParts): void {
@@ -45,6 +46,7 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
   addSignCommands(module, common);
   addModuleAuthorCommands(module, common);
   addPauseCommands(module, common, pathOf);
+  addApproveCommands(module, common);
   addOperationCommands(module, common, pathOf);
   addValuesCommands(module, common);
   addDebugCommand(
