@@ -4,7 +4,7 @@
  */
 
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
-import { componentLog } from '@addon-operator/base/log';
+import { componentLog, type Logger } from '@addon-operator/base/log';
 import { sleepOrWake, Wakeup } from '@addon-operator/concurrency/wakeup';
 import { fieldsOf, parseJson } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
@@ -46,7 +46,7 @@ export type OpenRepository = (url: string, access: RegistryAccess) => Repository
 
 export interface DeliveryOptions {
   readonly settings: InstanceSettings & DeliverySettings;
-  readonly host: Pick<DaemonHost, 'clock' | 'log' | 'random'>;
+  readonly host: Pick<DaemonHost, 'clock' | 'random'> & { readonly log: Logger };
   readonly kube: KubeClient;
   readonly reflectors: SharedReflectors;
   readonly redactor: Redactor;

@@ -155,6 +155,26 @@ export class LabCluster {
   readonly backups = new Set<string>();
 }
 
+/** Reads what {@link LabRegistry} publishes. */
+export function labArtifacts(registry: LabRegistry): DeliveryParts['artifacts'] {
+  return {
+    read: async (repository, { digest }, signal): Promise<ModuleArtifact> => {
+      await repository.manifest(digest, signal);
+      const published = registry.published(digest);
+      if (published === undefined) throw new OperatorError('ARTIFACT_INVALID', `${digest} is no module`);
+      return { format: 'module', digest, facts: published.facts, layers: [] };
+    },
+    verify: async (_repository, { digest }) => {
+      if (registry.published(digest)?.isSigned !== true)
+        throw new OperatorError('MODULE_UNVERIFIED', 'no signature');
+      await Promise.resolve();
+    },
+    unpack: async ({ repository, artifact }, signal) => {
+      for await (const _chunk of repository.blob({ ...artifact, mediaType: '', size: 0 }, signal));
+    },
+  };
+}
+
 /** A controller with everything around it in memory. The registry, the store and the cluster survive `restart()`. */
 export class DeliveryLab {
   readonly clock = new FakeClock(Date.parse('2026-11-02T12:00:00Z'));
@@ -199,22 +219,7 @@ export class DeliveryLab {
       history: historyIn(cluster),
       backup: backupIn(cluster, registry),
       openSource: async () => await Promise.resolve(accessOf(registry)),
-      artifacts: {
-        read: async (repository, { digest }): Promise<ModuleArtifact> => {
-          await repository.manifest(digest, this.#stop.signal);
-          const published = registry.published(digest);
-          if (published === undefined) throw new OperatorError('ARTIFACT_INVALID', `${digest} is no module`);
-          return { format: 'module', digest, facts: published.facts, layers: [] };
-        },
-        verify: async (_repository, { digest }) => {
-          if (registry.published(digest)?.isSigned !== true)
-            throw new OperatorError('MODULE_UNVERIFIED', 'no signature');
-          await Promise.resolve();
-        },
-        unpack: async ({ repository, artifact }, signal) => {
-          for await (const _chunk of repository.blob({ ...artifact, mediaType: '', size: 0 }, signal));
-        },
-      },
+      artifacts: labArtifacts(registry),
       modules: {
         switch: async (request) => {
           const key = `${request.module} ${version(request.digest)}`;
