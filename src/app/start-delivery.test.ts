@@ -141,12 +141,12 @@ test('objects of the cluster install modules, and have a status', async () => {
     auth: { secretRef: { name: 'regcred' } },
   });
   await create('ModuleInstall', 'web', install);
-  await vi.waitFor(async () => expect(conditionOf(await read(INSTALL), 'Ready')).toBe('True'), 10_000);
+  await vi.waitFor(async () => expect(conditionOf(await read(INSTALL), 'Ready')).toBe('True'), 60_000);
   expect(opened[0]).toMatchObject(['oci://example.com/platform/web', { dockerConfig, timeoutMs: 120_000 }]);
   expect(store.linked).toEqual(new Map([['030-web', labDigest('web', '1.0.0')]]));
   expect((await read(INSTALL))['spec']).toEqual(install);
   expect(valueAtPath(await read(INSTALL), 'status', 'history', 0, 'version')).toBe('1.0.0');
-  const state = await read('/api/v1/namespaces/default/configmaps/op-modules');
+  const state = await read('/api/v1/namespaces/default/configmaps/op-delivery');
   expect(valueAtPath(state, 'data', 'web')).toContain('"version":"1.0.0"');
   expect(events).toContain('web VersionInstalled');
   const page = await metrics.scrape();
@@ -162,9 +162,9 @@ test('objects of the cluster install modules, and have a status', async () => {
   expect([...second.delivery.unavailable().keys()]).toEqual(['web']);
   await kube.request({ method: 'DELETE', path: INSTALL }, never);
   await vi.waitFor(async () => {
-    const { data } = await read('/api/v1/namespaces/default/configmaps/op-modules');
+    const { data } = await read('/api/v1/namespaces/default/configmaps/op-delivery');
     expect(fieldsOf(data)).toEqual({});
-  }, 10_000);
+  }, 60_000);
 });
 
 test('people approve, hold and unhold with commands that keep each other', async () => {
@@ -175,7 +175,7 @@ test('people approve, hold and unhold with commands that keep each other', async
   const spec = async (...path: string[]) => valueAtPath(await read(INSTALL), 'spec', ...path);
   await create('ModuleSource', 'platform', { url: 'oci://example.com/platform', interval: '10s' });
   await create('ModuleInstall', 'web', { ...install, update: { mode: 'manual' } });
-  await vi.waitFor(async () => expect(conditionOf(await read(INSTALL), 'Installed')).toBe('True'), 10_000);
+  await vi.waitFor(async () => expect(conditionOf(await read(INSTALL), 'Installed')).toBe('True'), 60_000);
   const digest = registry.push('web', '1.1.0');
   registry.tag('web', 'stable', digest);
   const change = { spec: { version: { channel: 'stable' }, gates: [{ ready: '0s' }], order: 31 } };
@@ -202,7 +202,7 @@ test('people approve, hold and unhold with commands that keep each other', async
   expect(await spec('hold')).toBeUndefined();
   expect(await spec('approved')).toBe(digest);
   expect((await run('unhold web')).stdout).toBe('web is not held\n');
-  await vi.waitFor(() => expect(store.linked.get('031-web')).toBe(digest), 10_000);
+  await vi.waitFor(() => expect(store.linked.get('031-web')).toBe(digest), 60_000);
   expect((await run('approve web 9.9.9')).stderr).toContain('the status of web has no version 9.9.9');
   expect((await run('approve db')).stderr).toContain(
     'there is no ModuleInstall db in the cluster; an operator with --module-sources',
@@ -224,7 +224,7 @@ test('a file takes the place of objects, and is refused beside them', async () =
   const path = join(directory, 'sources.yaml');
   await writeFile(path, FILE);
   const { end } = await start({ moduleSourcesFile: path });
-  await vi.waitFor(() => expect(store.linked.size).toBe(1), 10_000);
+  await vi.waitFor(() => expect(store.linked.size).toBe(1), 60_000);
   const definitions = await read('/apis/apiextensions.k8s.io/v1/customresourcedefinitions');
   expect(definitions['items']).toEqual([]);
   await end();

@@ -167,7 +167,7 @@ function partsOf(options: DeliveryOptions, changed: Wakeup): DeliveryParts {
     modules,
     openSource: sourceOpener(options),
     artifacts,
-    state: createStateStore(kube, { namespace, name: `${configMapName}-modules` }),
+    state: createStateStore(kube, { namespace, name: `${configMapName}-delivery` }),
     history: new HistoryStore(kube, namespace, configMapName),
     backup: settings.moduleBackup === 'none' ? NO_BACKUP : new SecretBackup(kube, namespace, configMapName),
     operator,

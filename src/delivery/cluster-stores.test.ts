@@ -58,7 +58,7 @@ async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 test('the state of modules survives, one entry for each', async () => {
-  const store = createStateStore(kube, { namespace: 'default', name: 'op-modules' });
+  const store = createStateStore(kube, { namespace: 'default', name: 'op-delivery' });
   expect(await store.load(signal)).toEqual(new Map());
   const state = { ...NEW_INSTALL, entry: '030-web' };
   await Promise.all([store.save('web', NEW_INSTALL, signal), store.save('web', state, signal)]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Candidate, type DecideInput, decide, explainWait } from './decide.ts';
+import { type DecideInput, decide, explainWait, type OfferedVersion } from './decide.ts';
 import {
   failedInstalled,
   type InstallState,
@@ -24,7 +24,7 @@ function install(change: Record<string, unknown> = {}): Install {
   return parsed.value;
 }
 
-function version(name: string, facts: Partial<Candidate['facts']> = {}): Candidate {
+function version(name: string, facts: Partial<OfferedVersion['facts']> = {}): OfferedVersion {
   return { type: 'version', digest: digestOf(name), facts: { version: name, ...facts } };
 }
 

@@ -41,7 +41,7 @@ export interface Pending {
   readonly untilMs?: number | undefined;
 }
 
-export type Decision =
+export type UpdateDecision =
   | { readonly type: 'nothing' }
   | {
       readonly type: 'install';
@@ -53,7 +53,7 @@ export type Decision =
   | Pending;
 
 /** A verified version that the source offers. */
-export interface Candidate {
+export interface OfferedVersion {
   readonly type: 'version';
   readonly digest: string;
   readonly facts: ArtifactFacts;
@@ -63,9 +63,9 @@ export interface DecideInput {
   readonly install: Install;
   readonly state: InstallState;
   /** What the spec wants, or why that is not available; undefined before the source was read. */
-  readonly candidate: Candidate | Pending | undefined;
+  readonly candidate: OfferedVersion | Pending | undefined;
   /** The digest of the approval, if it is another one. */
-  readonly approved: Candidate | Pending | undefined;
+  readonly approved: OfferedVersion | Pending | undefined;
   readonly operatorVersion: string;
   /** Versions of enabled modules by name; undefined where a module has none. */
   readonly modules: ReadonlyMap<string, string | undefined>;
@@ -88,7 +88,7 @@ export interface UpdateLimits {
  * Decides about one module. Without an installed version only the version counts, and what it requires: mode, windows,
  * soak and limits are about updates. An approved digest that was not used yet comes before what the spec wants.
  */
-export function decide(input: DecideInput): Decision {
+export function decide(input: DecideInput): UpdateDecision {
   const { install, state, nowMs } = input;
   const { approval } = install;
   const isNew = approval !== undefined && approval.id !== state.spentApproval;
@@ -130,7 +130,7 @@ type Wait = (reason: PendingReason, message: string, untilMs?: number) => Pendin
 /** What an approval ends. */
 function whyNotAllowed(
   { install, state, nowMs }: DecideInput,
-  target: Candidate,
+  target: OfferedVersion,
   wait: Wait,
 ): Pending | undefined {
   const { digest, facts } = target;

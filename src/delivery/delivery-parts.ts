@@ -54,7 +54,7 @@ export interface ArtifactTools {
 }
 
 /** What delivery asks the operator. */
-export interface OperatorFacts {
+export interface DeliveryFacts {
   readonly version: string;
   /** Versions of enabled modules by name; undefined where a module has none. */
   modules(): ReadonlyMap<string, string | undefined>;
@@ -111,7 +111,7 @@ export interface DeliveryParts {
   readonly state: StateStore;
   readonly history: VersionHistory;
   readonly backup: ContentBackup;
-  readonly operator: OperatorFacts & UpdateChecks;
+  readonly operator: DeliveryFacts & UpdateChecks;
   readonly reports: DeliveryReports;
 }
 

@@ -9,7 +9,7 @@ import { explainWait, type PendingReason } from './decide.ts';
 import type { InstallView, SourceView } from './delivery-view.ts';
 import type { InstalledVersion } from './install-state.ts';
 
-export interface StatusContext {
+export interface DeliveryStatusContext {
   /** The status in the cluster. */
   readonly before: unknown;
   readonly nowMs: number;
@@ -49,7 +49,7 @@ const MAX_MESSAGE_CHARACTERS = 4_096;
 const MAX_FAILED = 10;
 
 /** The status of a ModuleSource. */
-export function sourceStatus(view: SourceView, context: StatusContext): Fields {
+export function sourceStatus(view: SourceView, context: DeliveryStatusContext): Fields {
   const { generation, lastSuccessMs, lastAttemptMs, modules } = view;
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
@@ -69,7 +69,7 @@ function sourceVerdict({ invalid, problem, lastSuccessMs, modules }: SourceView)
 }
 
 /** The status of a ModuleInstall. */
-export function installStatus(view: InstallView, context: StatusContext): Fields {
+export function installStatus(view: InstallView, context: DeliveryStatusContext): Fields {
   const { generation, installed, lastGood, wanted, pending, failed, history } = view;
   const { version, digest, reason, message, untilMs } = pending ?? {};
   return {
@@ -160,7 +160,7 @@ function conditionsOf(
   { ready, reason, message, state }: Verdict,
   parts: readonly Condition[],
   generation: number | undefined,
-  { before, nowMs }: StatusContext,
+  { before, nowMs }: DeliveryStatusContext,
 ): readonly Fields[] {
   const all = [
     condition('Ready', ready, reason, message),

@@ -1,7 +1,7 @@
 /** What is shown of delivery: made of the records, read by statuses, the page, commands and metrics. */
 
 import type { Pending } from './decide.ts';
-import type { OperatorFacts } from './delivery-parts.ts';
+import type { DeliveryFacts } from './delivery-parts.ts';
 import type { HistoryEntry } from './history.ts';
 import type { HistoryStore } from './history-store.ts';
 import type { FailedVersion, InstalledVersion } from './install-state.ts';
@@ -70,7 +70,7 @@ export function sourceView(record: SourceRecord, modules: number): SourceView {
 
 export interface InstallContext {
   readonly history: Pick<HistoryStore, 'entries'>;
-  readonly operator: Pick<OperatorFacts, 'whyNotReady'>;
+  readonly operator: Pick<DeliveryFacts, 'whyNotReady'>;
   readonly sourceProblem: (record: ModuleRecord) => string | undefined;
 }
 

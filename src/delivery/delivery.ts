@@ -18,9 +18,9 @@ import {
   installOf,
   lookupKey,
   type ModuleRecord,
-  nameOf,
-  newModule,
-  newSource,
+  nameOfSpec,
+  newModuleRecord,
+  newSourceRecord,
   type SourceRecord,
 } from './records.ts';
 import { type RollbackOutcome, type RollbackRequest, rollBack } from './roll-back.ts';
@@ -64,14 +64,14 @@ export class Delivery {
   setSpecs({ sources, installs, areNewlyDefined = false }: DeliverySpecs): void {
     this.#areSpecsKnown = true;
     this.#areNewlyDefined = areNewlyDefined;
-    const names = new Set(sources.map(nameOf));
+    const names = new Set(sources.map(nameOfSpec));
     for (const name of this.#sources.keys()) if (!names.has(name)) this.#sources.delete(name);
     for (const spec of sources) {
-      const record = this.#sources.get(nameOf(spec));
-      if (record === undefined) this.#sources.set(nameOf(spec), newSource(spec));
+      const record = this.#sources.get(nameOfSpec(spec));
+      if (record === undefined) this.#sources.set(nameOfSpec(spec), newSourceRecord(spec));
       else if (!isSame(record.spec, spec)) Object.assign(record, { spec, access: undefined, dueMs: 0 });
     }
-    const wanted = new Map(installs.map((spec) => [nameOf(spec), spec]));
+    const wanted = new Map(installs.map((spec) => [nameOfSpec(spec), spec]));
     for (const record of this.#modules.values()) {
       const isGone = record.spec !== undefined || this.#isLoaded;
       if (wanted.has(record.name) || !isGone) continue;
@@ -83,7 +83,7 @@ export class Delivery {
   }
 
   #setInstall(name: string, spec: Parsed<Install>): void {
-    const record = this.#modules.get(name) ?? newModule(name);
+    const record = this.#modules.get(name) ?? newModuleRecord(name);
     this.#modules.set(name, record);
     record.isOrphan = false;
     if (record.spec !== undefined && isSame(record.spec, spec)) return;
@@ -109,7 +109,7 @@ export class Delivery {
     const states = await state.load(signal);
     const links = await store.links();
     for (const [name, known] of states) {
-      const record = this.#modules.get(name) ?? newModule(name);
+      const record = this.#modules.get(name) ?? newModuleRecord(name);
       this.#modules.set(name, record);
       record.state = { ...known, intent: undefined };
       record.isOrphan = this.#areNewlyDefined && record.spec === undefined;
@@ -155,7 +155,7 @@ export class Delivery {
   async prefetch(signal: AbortSignal): Promise<void> {
     const states = await this.#parts.state.load(signal);
     for (const [name, state] of states) {
-      const record = this.#modules.get(name) ?? newModule(name);
+      const record = this.#modules.get(name) ?? newModuleRecord(name);
       const { installed } = state;
       if (installed === undefined) continue;
       record.state = state;

@@ -6,7 +6,7 @@
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import type { Descriptor, Repository } from '@addon-operator/oci/repository';
 import type { VerificationPolicy } from '../artifacts/module-artifact.ts';
-import type { Candidate, Pending, PendingReason } from './decide.ts';
+import type { OfferedVersion, Pending, PendingReason } from './decide.ts';
 import type { ArtifactTools } from './delivery-parts.ts';
 import { type InstallState, sawDigest, sawTag } from './install-state.ts';
 import type { Install } from './parse-spec.ts';
@@ -16,22 +16,22 @@ export interface Lookup {
   readonly install: Install;
   readonly state: InstallState;
   /** What was found the last time. */
-  readonly known: readonly (Candidate | Pending | undefined)[];
+  readonly known: readonly (OfferedVersion | Pending | undefined)[];
   readonly repository: Repository;
   readonly policy: VerificationPolicy;
   readonly artifacts: ArtifactTools;
   readonly nowMs: number;
 }
 
-export interface Found {
-  readonly candidate: Candidate | Pending;
+export interface FoundVersion {
+  readonly candidate: OfferedVersion | Pending;
   /** The digest of an approval that was not used yet, if it is another one. */
-  readonly approved: Candidate | Pending | undefined;
+  readonly approved: OfferedVersion | Pending | undefined;
   readonly state: InstallState;
 }
 
 /** @throws OperatorError REGISTRY_UNREACHABLE, REGISTRY_REFUSED, and others of a repository that says nothing about a version */
-export async function findCandidate(lookup: Lookup, signal: AbortSignal): Promise<Found> {
+export async function findCandidate(lookup: Lookup, signal: AbortSignal): Promise<FoundVersion> {
   const { install, nowMs } = lookup;
   const named = await referenced(lookup, signal);
   const candidate = 'type' in named ? named : await readVersion(lookup, named.descriptor, named.tag, signal);
@@ -129,14 +129,14 @@ async function readApproved(
   lookup: Lookup,
   digest: string,
   signal: AbortSignal,
-): Promise<Candidate | Pending> {
+): Promise<OfferedVersion | Pending> {
   const descriptor = await byDigest(lookup, digest, signal);
   if (descriptor === undefined)
     return pending('NotFound', `${lookup.repository.url} does not have the approved ${digest}`, digest);
   return await readVersion(lookup, descriptor, undefined, signal);
 }
 
-function knownVersion({ state, known }: Lookup, digest: string): Candidate | undefined {
+function knownVersion({ state, known }: Lookup, digest: string): OfferedVersion | undefined {
   const found = known.find((one) => one?.type === 'version' && one.digest === digest);
   if (found?.type === 'version') return found;
   const { installed } = state;
@@ -149,7 +149,7 @@ async function readVersion(
   descriptor: Descriptor,
   tag: string | undefined,
   signal: AbortSignal,
-): Promise<Candidate | Pending> {
+): Promise<OfferedVersion | Pending> {
   const known = knownVersion(lookup, descriptor.digest);
   if (known !== undefined) return known;
   const { install, repository, policy, artifacts } = lookup;

@@ -1,6 +1,6 @@
 /** What the controller knows about each source and each module. Written by the controller alone. */
 
-import type { Candidate, Decision, Pending } from './decide.ts';
+import type { OfferedVersion, Pending, UpdateDecision } from './decide.ts';
 import type { SourceAccess } from './delivery-parts.ts';
 import { type InstallState, NEW_INSTALL } from './install-state.ts';
 import type { Install, Parsed, Source } from './parse-spec.ts';
@@ -23,13 +23,13 @@ export interface ModuleRecord {
   /** Undefined when there is no ModuleInstall any more. */
   spec: Parsed<Install> | undefined;
   state: InstallState;
-  candidate: Candidate | Pending | undefined;
-  approved: Candidate | Pending | undefined;
+  candidate: OfferedVersion | Pending | undefined;
+  approved: OfferedVersion | Pending | undefined;
   /** A switch that was refused, which is tried again later. */
   refusal: { readonly pending: Pending; readonly dueMs: number } | undefined;
   /** Why the content of the installed version is neither in the store nor elsewhere. */
   missing: string | undefined;
-  decision: Decision;
+  decision: UpdateDecision;
   /** An update is in progress, from the decision to its last gate. */
   isUpdating: boolean;
   /** What the gates wait for. */
@@ -45,9 +45,9 @@ export interface ModuleRecord {
   isBusy: boolean;
 }
 
-export function newSource(spec: Parsed<Source>): SourceRecord {
+export function newSourceRecord(spec: Parsed<Source>): SourceRecord {
   return {
-    name: nameOf(spec),
+    name: nameOfSpec(spec),
     spec,
     access: undefined,
     problem: undefined,
@@ -58,7 +58,7 @@ export function newSource(spec: Parsed<Source>): SourceRecord {
   };
 }
 
-export function newModule(name: string, state: InstallState = NEW_INSTALL): ModuleRecord {
+export function newModuleRecord(name: string, state: InstallState = NEW_INSTALL): ModuleRecord {
   return {
     name,
     spec: undefined,
@@ -78,7 +78,7 @@ export function newModule(name: string, state: InstallState = NEW_INSTALL): Modu
   };
 }
 
-export function nameOf(spec: Parsed<{ readonly name: string }>): string {
+export function nameOfSpec(spec: Parsed<{ readonly name: string }>): string {
   return spec.type === 'valid' ? spec.value.name : spec.name;
 }
 

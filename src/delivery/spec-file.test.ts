@@ -5,7 +5,7 @@ import { silentLogger } from '@addon-operator/base/log';
 import { expect, test, vi } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { DeliverySpecs } from './delivery.ts';
-import { nameOf } from './records.ts';
+import { nameOfSpec } from './records.ts';
 import { followSpecFile, parseSpecFile } from './spec-file.ts';
 
 const SOURCE = `apiVersion: addon-operator.io/v1alpha1
@@ -22,7 +22,7 @@ const FILE = [SOURCE, install('web'), ''].join('---\n');
 
 test('parseSpecFile() reads sources and installs', () => {
   const { sources, installs } = parseSpecFile(FILE, 'sources.yaml');
-  expect([...sources, ...installs].map(nameOf)).toEqual(['platform', 'web']);
+  expect([...sources, ...installs].map(nameOfSpec)).toEqual(['platform', 'web']);
 });
 
 test.each([
@@ -73,7 +73,7 @@ test('followSpecFile() passes on changes, and nothing of an invalid file', async
     await next('');
     expect(specs).toHaveLength(1);
     await next([FILE, install('db')].join('---\n'));
-    await vi.waitFor(() => expect(specs.at(-1)?.installs.map(nameOf)).toEqual(['web', 'db']));
+    await vi.waitFor(() => expect(specs.at(-1)?.installs.map(nameOfSpec)).toEqual(['web', 'db']), 60_000);
     stop.abort();
     await running;
   } finally {

@@ -10,7 +10,7 @@ import { yamlDocuments } from '@addon-operator/yaml/yaml-documents';
 import type { DeliverySpecs } from './delivery.ts';
 import { DELIVERY_API_VERSION } from './delivery-crds.ts';
 import { type Parsed, parseInstall, parseSource } from './parse-spec.ts';
-import { nameOf } from './records.ts';
+import { nameOfSpec } from './records.ts';
 
 const LOOK_MS = 10_000;
 
@@ -65,7 +65,7 @@ function documentOf(value: unknown) {
 }
 
 function duplicates(all: readonly Parsed<{ readonly name: string }>[]): readonly string[] {
-  const names = all.map(nameOf);
+  const names = all.map(nameOfSpec);
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }
 

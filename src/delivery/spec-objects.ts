@@ -17,7 +17,7 @@ import type {
 } from '@addon-operator/kube-client/reflector-sink';
 import type { DeliverySpecs } from './delivery.ts';
 import { MODULE_INSTALLS, MODULE_SOURCES } from './delivery-crds.ts';
-import { installStatus, type StatusContext, sourceStatus } from './delivery-status.ts';
+import { type DeliveryStatusContext, installStatus, sourceStatus } from './delivery-status.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { parseInstall, parseSource, type SpecDocument } from './parse-spec.ts';
 
@@ -137,7 +137,7 @@ export class SpecObjects {
     object: KubeObject | undefined,
     nowMs: number,
     signal: AbortSignal,
-    statusOf: (context: StatusContext) => Readonly<Record<string, unknown>>,
+    statusOf: (context: DeliveryStatusContext) => Readonly<Record<string, unknown>>,
   ): Promise<void> {
     if (object === undefined) return;
     const { kube, log } = this.#options;

@@ -5,7 +5,7 @@
  */
 
 import { errorFields, messageOf, retryAfterOf } from '@addon-operator/base/errors';
-import { type Decision, decide, type Pending, type UpdateLimits } from './decide.ts';
+import { decide, type Pending, type UpdateDecision, type UpdateLimits } from './decide.ts';
 import type { DeliveryEvent, DeliveryParts, SourceAccess } from './delivery-parts.ts';
 import {
   failedInstalled,
@@ -350,7 +350,7 @@ function refuse(context: StepContext, record: ModuleRecord, pending: Pending): v
 }
 
 /** Takes over a decision, with an Event when the reason is another one. */
-function settle({ parts }: StepContext, record: ModuleRecord, decision: Decision): void {
+function settle({ parts }: StepContext, record: ModuleRecord, decision: UpdateDecision): void {
   const before = record.decision;
   record.decision = decision;
   if (decision.type !== 'pending') return;
@@ -372,7 +372,7 @@ function pendingOf(
   return { type: 'pending', version, digest, reason, message };
 }
 
-function nextLookMs(decision: Decision, nowMs: number): number {
+function nextLookMs(decision: UpdateDecision, nowMs: number): number {
   const untilMs = decision.type === 'pending' ? decision.untilMs : undefined;
   return untilMs === undefined ? LOOK_MS : Math.min(LOOK_MS, Math.max(1_000, untilMs - nowMs));
 }

@@ -1,4 +1,4 @@
-/** The wall clock of a time zone. Pure: the rules of zones are those of ICU in Node. */
+// The wall clock of a time zone. Pure: the rules of zones are those of ICU in Node.
 
 /** A day and a time of day, without a zone. */
 export interface LocalTime {
