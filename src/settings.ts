@@ -10,6 +10,7 @@ import { AUTHORIZATION_SETTINGS } from './settings/authorization-settings.ts';
 import { CONFIG_MAP_SETTINGS, INSTANCE_SETTINGS } from './settings/config-map-settings.ts';
 import { DAEMON_SETTINGS } from './settings/daemon-settings.ts';
 import { DEBUG_ENDPOINT_SETTINGS, DEBUG_SETTINGS } from './settings/debug-settings.ts';
+import { DELIVERY_SETTINGS } from './settings/delivery-settings.ts';
 import { DIRECTORY_SETTINGS } from './settings/directory-settings.ts';
 import { HELM_SETTINGS } from './settings/helm-settings.ts';
 import { EXTENSION_SETTINGS, HOOK_SETTINGS, HTTP_HOOK_SETTINGS } from './settings/hook-settings.ts';
@@ -33,6 +34,7 @@ export const SETTINGS = {
   ...UNSUPPORTED_SETTINGS,
   ...MODULE_SETTINGS,
   ...CRD_SETTINGS,
+  ...DELIVERY_SETTINGS,
   ...AUTHORIZATION_SETTINGS,
   ...EXTENSION_SETTINGS,
   ...HELM_SETTINGS,

@@ -80,6 +80,7 @@ const ACTIONS = [
   'abort_module',
   'pause_module',
   'resume_module',
+  'rollback_module',
 ];
 
 test.each([

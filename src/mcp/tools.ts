@@ -269,6 +269,7 @@ const ACTION_TEXTS: Readonly<Record<(typeof MODULE_ACTIONS)[number], string>> = 
   abort: 'Ends the run of a module that is in progress; it is tried again.',
   pause: 'Pauses a module: nothing of it runs or changes until it is resumed. Needs a reason.',
   resume: 'Ends the pause of a module.',
+  rollback: 'Takes a module back to an earlier revision or version, which it then keeps.',
 };
 
 const ACTIONS: readonly Tool[] = MODULE_ACTIONS.map((action) => ({
@@ -284,6 +285,9 @@ const ACTIONS: readonly Tool[] = MODULE_ACTIONS.map((action) => ({
     },
     ...(action === 'pause' && {
       for: { type: 'string', description: 'How long, such as 2h; default: until it is resumed.' } as const,
+    }),
+    ...(action === 'rollback' && {
+      to: { type: 'string', description: 'Revision or version; default: the one before.' } as const,
     }),
   }),
   outputSchema: API_SCHEMAS['operation'] ?? {},

@@ -384,6 +384,24 @@ export const METRICS = {
     [],
     'Spans of traces that were dropped because the collector did not take them in time.',
   ),
+  // Modules of sources.
+  updatePending: gauge(
+    'module_update_pending',
+    ['module', 'reason'],
+    '1 while a version of a module waits: reason is that of status.pending of its ModuleInstall; absent otherwise.',
+  ),
+  sourceLastSuccess: gauge(
+    'module_source_last_success_timestamp_seconds',
+    ['source'],
+    'When the versions of all modules of a ModuleSource were looked up last, in seconds since 1970; absent before.',
+  ),
+  contentMissing: gauge(
+    'module_content_missing',
+    ['module'],
+    '1 while the files of an installed module are neither in the store, nor in its source or its backup; absent otherwise.',
+  ),
+  pullSeconds: histogram('module_pull_seconds', [], 'Duration of pulling a module into the store.'),
+  storeBytes: gauge('module_store_bytes', [], 'Size of all versions of modules in the store.'),
   // Leader election and webhooks.
   isLeader: gauge(
     'is_leader',

@@ -139,6 +139,16 @@ export interface OperatorGauges {
   readonly unfinishedHooks: () => UnfinishedHooks;
 }
 
+/** Modules of sources, as the gauges show them. */
+export interface DeliveryGauges {
+  readonly pending: readonly { readonly module: string; readonly reason: string }[];
+  readonly missing: readonly string[];
+  readonly sources: readonly { readonly source: string; readonly lastSuccessSeconds: number | undefined }[];
+  readonly storeBytes: number;
+}
+
+const NO_DELIVERY: DeliveryGauges = { pending: [], missing: [], sources: [], storeBytes: 0 };
+
 /** Hook runs that are not finished and not in a queue; `module` is empty for global hooks. */
 interface UnfinishedHooks {
   readonly failed: readonly { readonly module: string; readonly hook: string; readonly binding: string }[];
@@ -180,6 +190,7 @@ export class OperatorMetrics {
   readonly #metrics: Instruments;
   readonly #options: OperatorMetricsOptions;
   #gauges = NO_GAUGES;
+  #delivery: () => DeliveryGauges | Promise<DeliveryGauges> = () => NO_DELIVERY;
 
   constructor(options: OperatorMetricsOptions) {
     const instruments = Object.entries(METRICS).map(
@@ -200,6 +211,16 @@ export class OperatorMetrics {
     this.#gauges = gauges;
   }
 
+  /** Reads gauges of modules of sources from here at each scrape; before this call they have no series. */
+  showDelivery(read: () => Promise<DeliveryGauges>): void {
+    this.#delivery = read;
+  }
+
+  /** Content of a module was pulled into the store. */
+  modulePulled(seconds: number): void {
+    this.#metrics.pullSeconds.observe({}, seconds);
+  }
+
   /** How late the event loop was since the start. */
   get eventLoopDelay(): EventLoopDelay {
     return eventLoopDelay(this.#options.eventLoopDelay);
@@ -213,6 +234,7 @@ export class OperatorMetrics {
     this.#readBindings();
     this.#readLog();
     this.#readHooks();
+    await this.#readDelivery();
     const { prefix, eventLoopDelay: histogram } = this.#options;
     const own = Object.values(this.#metrics).map((instrument) => instrument.text());
     const process = await this.#registry.metrics();
@@ -224,6 +246,17 @@ export class OperatorMetrics {
     const { droppedLogRecords } = this.#metrics;
     droppedLogRecords.reset();
     droppedLogRecords.inc({}, this.#options.droppedLogRecords?.() ?? 0);
+  }
+
+  async #readDelivery(): Promise<void> {
+    const { updatePending, sourceLastSuccess, contentMissing, storeBytes } = this.#metrics;
+    const { pending, missing, sources, storeBytes: bytes } = await this.#delivery();
+    for (const gauge of [updatePending, sourceLastSuccess, contentMissing]) gauge.reset();
+    for (const labels of pending) updatePending.set(labels, 1);
+    for (const module of missing) contentMissing.set({ module }, 1);
+    for (const { source, lastSuccessSeconds } of sources)
+      if (lastSuccessSeconds !== undefined) sourceLastSuccess.set({ source }, lastSuccessSeconds);
+    storeBytes.set({}, bytes);
   }
 
   /** Gauges of hooks in progress, and of runs that wait outside of queues. */

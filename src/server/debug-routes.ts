@@ -29,8 +29,8 @@ import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
 import type { AbortHook } from '../status/hook-abort.ts';
 import type { TriggerHook } from '../status/hook-trigger.ts';
-import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import type { RollbackModule } from '../status/module-rollback.ts';
+import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
@@ -75,6 +75,8 @@ export interface DebugEndpoint {
   readonly hooks: () => readonly string[];
   readonly recorder: Pick<Recorder, 'serve' | 'sendFailed' | 'keptFailures'>;
   readonly releases: ReleaseCommands;
+  /** Sources and their modules; absent where modules come from directories only. */
+  readonly delivery?: (() => object) | undefined;
   readonly identity: OperatorIdentity;
   /** The settings, for commands that look at what the operator works on. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -167,11 +169,14 @@ export function debugHandler(
 }
 
 /** Routes about the daemon as a whole: status, queues, the graph of modules, runtime parameters. */
-function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
+function daemonRoutes({ view, parameters, settings, delivery }: DebugEndpoint): Route[] {
   return [
     get('/', () => textResponse('debug endpoint is alive\n')),
     get('/status.{format}', (_request, { format }) => statusResponse(view.status(), format)),
     get('/settings.{format}', (_request, { format }) => dataResponse(dataFormat(format), settings)),
+    get('/delivery.{format}', (_request, { format }) =>
+      dataResponse(dataFormat(format), delivery?.() ?? { sources: [], installs: [] }),
+    ),
     get('/queue/main.{format}', (_request, { format }) => {
       const main = view.queues().find(({ name }) => name === 'main') ?? {
         name: 'main',

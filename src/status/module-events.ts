@@ -29,7 +29,11 @@ export type EventReason =
   | 'LeftBehind'
   | 'RolledBack'
   | 'RollbackFailed'
-  | 'SettingsWarning';
+  | 'SettingsWarning'
+  | 'VersionInstalled'
+  | 'UpdatePending'
+  | 'UpdateFailed'
+  | 'ModuleRemoved';
 
 /** Something that happened to a module and that a user should notice. */
 export interface RecordedEvent {

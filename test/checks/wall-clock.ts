@@ -34,6 +34,12 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'tools/hook-test/activity.ts': 'passes a clock on',
   'tools/hook-test/virtual-clock.ts': 'the clock of tests of hooks itself',
   'module-store/module-store.ts': 'when content was added, shown and compared after restarts',
+  'app/start-delivery.ts': 'times in the status of sources',
+  'cli/module/module-approve.ts': 'when a version was approved',
+  'delivery/check-source.ts':
+    'when a version was seen first, and a source was read last, kept in the cluster',
+  'delivery/step-module.ts': 'windows of updates, and times that are kept in the cluster',
+  'delivery/roll-back.ts': 'when a version failed, kept in the cluster',
   'authorization/keyring.ts': 'signatures and keys expire',
 };
 

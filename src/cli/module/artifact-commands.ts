@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import type { CommandParts } from '../daemon/debug-command.ts';
-import { chosenByCommand, outputOption } from '../output/output-format.ts';
 import type { PackFlags, PullFlags, PushFlags } from './artifact-files.ts';
 
 const REFERENCE = 'a version, such as oci://registry.example.com/platform/web:1.4.2';
 const REPOSITORY = 'a repository, such as oci://registry.example.com/platform/web';
 
-/** Adds `module pack`, `push`, `promote`, `pull` and `versions`, which need no daemon. */
+/** Adds `module pack`, `push`, `promote`, and `pull`, which need no daemon. */
 export function addArtifactCommands(module: Command, { host, runner }: CommandParts): void {
   const pack = module
     .command('pack')
@@ -63,19 +62,6 @@ export function addArtifactCommands(module: Command, { host, runner }: CommandPa
       runner(async () => {
         const { pullCommand } = await import('./artifact-files.ts');
         return await pullCommand(reference, pull.opts<PullFlags>(), host);
-      }),
-    );
-  const versions = module
-    .command('versions')
-    .description('List the versions of a module in a registry')
-    .argument('<repository>', REPOSITORY)
-    .option('-a, --all', 'all versions, not only the newest 20')
-    .addOption(outputOption({ initial: 'table' }))
-    .action((repository: string) =>
-      runner(async () => {
-        const { versionsCommand } = await import('./artifact-versions.ts');
-        const isAll = versions.opts()['all'] === true;
-        return await versionsCommand(repository, { isAll, format: chosenByCommand(versions) }, host);
       }),
     );
 }

@@ -11,6 +11,7 @@ import { nameArgument } from '../name-arguments.ts';
 import { addArtifactCommands } from './artifact-commands.ts';
 import { addModuleAuthorCommands } from './author-commands.ts';
 import { addMirrorCommand } from './mirror-command.ts';
+import { addApproveCommands } from './module-approve-commands.ts';
 import { addSignCommands } from './module-sign-commands.ts';
 import { addStoreCommands } from './module-store-commands.ts';
 import { addPauseCommands } from './pause-commands.ts';
@@ -47,7 +48,9 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
   addArtifactCommands(module, common);
   addModuleAuthorCommands(module, common);
   addMirrorCommand(module, common);
+  addStoreCommands(module, common);
   addPauseCommands(module, common, pathOf);
+  addApproveCommands(module, common);
   addOperationCommands(module, common, pathOf);
   addValuesCommands(module, common);
   addDebugCommand(

@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import { SETTINGS } from '../../settings.ts';
+import type { CommandParts } from '../daemon/debug-command.ts';
+import { socketPathOf } from '../daemon/debug-command.ts';
+import { nameArgument } from '../name-arguments.ts';
+import { addSettingOption, givenFlags } from '../operator/setting-options.ts';
+import { chosenByCommand, outputOption } from '../output/output-format.ts';
+
+const CLUSTER_SETTINGS = [SETTINGS.kubeConfig, SETTINGS.kubeContext, SETTINGS.kubeServer];
+
+/** Adds `module approve`, `hold` and `unhold`, which write to the ModuleInstall, and `versions`. */
+export function addApproveCommands(module: Command, { host, runner }: CommandParts): void {
+  const add = (name: string, description: string): Command => {
+    const command = module
+      .command(name)
+      .description(description)
+      .addArgument(
+        nameArgument('module', '<name>', 'name of the module, which is that of its ModuleInstall'),
+      );
+    for (const setting of CLUSTER_SETTINGS) addSettingOption(command, setting);
+    return command;
+  };
+  const approve = add('approve', 'Approve a version of a module, by its digest')
+    .argument('[version]', 'default: the version that waits')
+    .option('--now', 'do not wait for a window of updates');
+  approve.action((name: string, version: string | undefined) =>
+    runner(async () => {
+      const { approveVersion } = await import('./module-approve.ts');
+      const request = { name, version, now: approve.opts()['now'] === true };
+      return await approveVersion(request, givenFlags(approve), host);
+    }),
+  );
+  const hold = add('hold', 'Keep a module at its version')
+    .requiredOption('--reason <text>', 'why; module versions and the status show it')
+    .option('--until <time>', 'date or time such as 2026-12-01; default: until module unhold');
+  hold.action((name: string) =>
+    runner(async () => {
+      const { holdModule } = await import('./module-approve.ts');
+      const { reason, until } = hold.opts<{ readonly reason: string; readonly until?: string }>();
+      return await holdModule(
+        name,
+        { reason, ...(until !== undefined && { until }) },
+        givenFlags(hold),
+        host,
+      );
+    }),
+  );
+  const unhold = add('unhold', 'End the hold of a module');
+  unhold.action((name: string) =>
+    runner(async () => {
+      const { unholdModule } = await import('./module-approve.ts');
+      return await unholdModule(name, givenFlags(unhold), host);
+    }),
+  );
+  const versions = module
+    .command('versions')
+    .summary('Show the versions of modules, and why one waits')
+    .description(
+      'Show the wanted, installed and last good version of modules from sources, and why one waits; or what a registry has',
+    )
+    .argument('[name]', 'name of a module, or oci://REGISTRY/PATH of one; default: all modules from sources')
+    .option('-a, --all', 'of a registry: all versions, not only the newest 20')
+    .addOption(outputOption({ initial: 'table' }));
+  addSettingOption(versions, SETTINGS.debugUnixSocket);
+  versions.action((name: string | undefined) =>
+    runner(async () => {
+      if (/^[a-z-]+:\/\//u.test(name ?? '')) {
+        const { versionsCommand } = await import('./artifact-versions.ts');
+        const options = { isAll: versions.opts()['all'] === true, format: chosenByCommand(versions) };
+        return await versionsCommand(name ?? '', options, host);
+      }
+      const { printVersions } = await import('./module-versions.ts');
+      return await printVersions(name, await socketPathOf(versions, host), host);
+    }),
+  );
+}

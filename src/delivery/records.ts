@@ -1,0 +1,93 @@
+/** What the controller knows about each source and each module. Written by the controller alone. */
+
+import type { OfferedVersion, Pending, UpdateDecision } from './decide.ts';
+import type { SourceAccess } from './delivery-parts.ts';
+import { type InstallState, NEW_INSTALL } from './install-state.ts';
+import type { Install, Parsed, Source } from './parse-spec.ts';
+
+export interface SourceRecord {
+  readonly name: string;
+  spec: Parsed<Source>;
+  access: SourceAccess | undefined;
+  /** Why it could not be read the last time. */
+  problem: string | undefined;
+  lastAttemptMs: number | undefined;
+  lastSuccessMs: number | undefined;
+  /** On the steady clock. */
+  dueMs: number;
+  isBusy: boolean;
+}
+
+export interface ModuleRecord {
+  readonly name: string;
+  /** Undefined when there is no ModuleInstall any more. */
+  spec: Parsed<Install> | undefined;
+  state: InstallState;
+  candidate: OfferedVersion | Pending | undefined;
+  approved: OfferedVersion | Pending | undefined;
+  /** A switch that was refused, which is tried again later. */
+  refusal: { readonly pending: Pending; readonly dueMs: number } | undefined;
+  /** Why the content of the installed version is neither in the store nor elsewhere. */
+  missing: string | undefined;
+  decision: UpdateDecision;
+  /** An update is in progress, from the decision to its last gate. */
+  isUpdating: boolean;
+  /** What the gates wait for. */
+  waitsFor: string | undefined;
+  /** Why the last step failed. */
+  problem: string | undefined;
+  /** Its ModuleInstall went together with its definition. */
+  isOrphan: boolean;
+  /** When its version was looked up last, on the steady clock. */
+  checkedMs: number;
+  /** On the steady clock. */
+  dueMs: number;
+  isBusy: boolean;
+}
+
+export function newSourceRecord(spec: Parsed<Source>): SourceRecord {
+  return {
+    name: nameOfSpec(spec),
+    spec,
+    access: undefined,
+    problem: undefined,
+    lastAttemptMs: undefined,
+    lastSuccessMs: undefined,
+    dueMs: 0,
+    isBusy: false,
+  };
+}
+
+export function newModuleRecord(name: string, state: InstallState = NEW_INSTALL): ModuleRecord {
+  return {
+    name,
+    spec: undefined,
+    state,
+    candidate: undefined,
+    approved: undefined,
+    refusal: undefined,
+    missing: undefined,
+    decision: { type: 'nothing' },
+    isUpdating: false,
+    waitsFor: undefined,
+    problem: undefined,
+    isOrphan: false,
+    checkedMs: 0,
+    dueMs: 0,
+    isBusy: false,
+  };
+}
+
+export function nameOfSpec(spec: Parsed<{ readonly name: string }>): string {
+  return spec.type === 'valid' ? spec.value.name : spec.name;
+}
+
+/** The install, if its spec is valid. */
+export function installOf({ spec }: ModuleRecord): Install | undefined {
+  return spec?.type === 'valid' ? spec.value : undefined;
+}
+
+/** What a lookup is about: the result of a lookup about something else is of no use. */
+export function lookupKey(install: Install | undefined): string {
+  return JSON.stringify([install?.source, install?.wanted, install?.approval?.id]);
+}

@@ -1,0 +1,67 @@
+/** A rollback on request. One by itself after a failure is in `step-module.ts`. */
+
+import { OperatorError } from '@addon-operator/base/errors';
+import type { InstalledVersion } from './install-state.ts';
+import type { SwitchOutcome } from './module-switch.ts';
+import { installOf, type ModuleRecord } from './records.ts';
+import { returnTo, type StepContext, saveState } from './step-module.ts';
+
+export interface RollbackRequest {
+  /** A version or a digest of the history. Default: the last good version, else the one before. */
+  readonly to?: string;
+  /** Whether the section of the ConfigMap goes back as well. */
+  readonly withValues?: boolean;
+}
+
+export type RollbackOutcome = SwitchOutcome & { readonly version: string };
+
+/** @throws OperatorError REQUEST_REFUSED with the reason, and errors of the registry and the store */
+export async function rollBack(
+  context: StepContext,
+  record: ModuleRecord,
+  { to, withValues = false }: RollbackRequest,
+  signal: AbortSignal,
+): Promise<RollbackOutcome> {
+  const { history, clock } = context.parts;
+  const { name } = record;
+  const entry = installOf(record)?.entry ?? record.state.entry;
+  if (entry === undefined) throw new OperatorError('REQUEST_REFUSED', `${name} is not installed`);
+  const target = targetOf(context, record, to);
+  const section = withValues ? history.section(name, target.digest) : undefined;
+  if (withValues && section === undefined)
+    throw new OperatorError('REQUEST_REFUSED', `the values of ${name} ${target.version} were not kept`);
+  const left = record.state.installed;
+  const way = { to: target, entry, ...(section !== undefined && { section }) };
+  const outcome = await returnTo(context, record, way, signal);
+  if (outcome.type === 'switched' && left !== undefined) {
+    const failure = { ...left, atMs: clock.wallMs(), why: 'rolled back by hand' };
+    const isOther = ({ digest }: InstalledVersion) => digest !== target.digest && digest !== left.digest;
+    await saveState(
+      context,
+      record,
+      (state) => ({ ...state, failed: [...state.failed.filter(isOther), failure] }),
+      signal,
+    );
+    record.dueMs = 0;
+  }
+  return { ...outcome, version: target.version };
+}
+
+function targetOf(
+  { parts: { history } }: StepContext,
+  { name, state }: ModuleRecord,
+  to: string | undefined,
+): Omit<InstalledVersion, 'atMs'> {
+  const entries = history.entries(name).filter(({ digest }) => digest !== state.installed?.digest);
+  const found =
+    to === undefined
+      ? (entries.find(({ digest }) => digest === state.lastGood?.digest) ??
+        entries.find(({ outcome }) => outcome === 'replaced'))
+      : entries.find(({ version, digest }) => version === to || digest === to);
+  if (found !== undefined) return found;
+  const known = entries.map(({ version }) => version).join(', ');
+  throw new OperatorError(
+    'REQUEST_REFUSED',
+    `${to === undefined ? 'there is no version' : `${to} is no version`} that ${name} ran with before; known are: ${known === '' ? 'none' : known}`,
+  );
+}

@@ -1,0 +1,177 @@
+/** ModuleSources and ModuleInstalls of the cluster: follows them, and writes their status. `spec` is never written. */
+
+import { errorFields } from '@addon-operator/base/errors';
+import type { Logger } from '@addon-operator/base/log';
+import { canonicalJson, fieldsOf } from '@addon-operator/json';
+import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import {
+  type ApiResource,
+  apiVersionOf,
+  type KubeObject,
+  resourcePath,
+} from '@addon-operator/kube-client/kube-object';
+import type {
+  ReflectorEvent,
+  ReflectorSink,
+  SharedReflectors,
+} from '@addon-operator/kube-client/reflector-sink';
+import type { DeliverySpecs } from './delivery.ts';
+import { MODULE_INSTALLS, MODULE_SOURCES } from './delivery-crds.ts';
+import { type DeliveryStatusContext, installStatus, sourceStatus } from './delivery-status.ts';
+import type { DeliveryView } from './delivery-view.ts';
+import { parseInstall, parseSource, type SpecDocument } from './parse-spec.ts';
+
+const FIELD_MANAGER = 'addon-operator';
+
+/** The objects of one kind. */
+class ObjectSet implements ReflectorSink {
+  readonly objects = new Map<string, KubeObject>();
+  readonly #onChange: () => void;
+  #staged: KubeObject[] = [];
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  async stage(objects: readonly KubeObject[]): Promise<void> {
+    this.#staged.push(...objects);
+    await Promise.resolve();
+  }
+
+  discard(): void {
+    this.#staged = [];
+  }
+
+  commit(): void {
+    this.objects.clear();
+    for (const object of this.#staged) this.objects.set(object.metadata.name, object);
+    this.#staged = [];
+    this.#onChange();
+  }
+
+  async apply(event: ReflectorEvent): Promise<void> {
+    // Cluster-scoped: the key is a slash and the name.
+    const name = event.key.slice(1);
+    const before = this.objects.get(name);
+    if (event.type === 'Deleted') this.objects.delete(name);
+    else this.objects.set(name, event.object);
+    const hasChanged = event.type === 'Deleted' || !isSameSpec(before, event.object);
+    if (hasChanged) this.#onChange();
+    await Promise.resolve();
+  }
+}
+
+/** Writes of a status do not raise the generation. */
+function isSameSpec(a: KubeObject | undefined, b: KubeObject): boolean {
+  return a?.metadata.uid === b.metadata.uid && a?.metadata['generation'] === b.metadata['generation'];
+}
+
+export interface SpecObjectsOptions {
+  readonly kube: KubeClient;
+  readonly reflectors: SharedReflectors;
+  readonly log: Logger;
+  /** Called with all documents when one of them has changed. */
+  readonly onSpecs: (specs: DeliverySpecs) => void;
+}
+
+/** The objects of the cluster, kept up to date by two watches. */
+export class SpecObjects {
+  readonly #options: SpecObjectsOptions;
+  readonly #sources: ObjectSet;
+  readonly #installs: ObjectSet;
+  /** What was written last, by path: a watch brings it later. */
+  readonly #written = new Map<string, string>();
+  #isComplete = false;
+  #areNewlyDefined = false;
+
+  constructor(options: SpecObjectsOptions) {
+    this.#options = options;
+    const changed = (): void => {
+      if (this.#isComplete) this.#publish();
+    };
+    this.#sources = new ObjectSet(changed);
+    this.#installs = new ObjectSet(changed);
+  }
+
+  /**
+   * Begins to follow them. Resolves when all are known.
+   *
+   * @param areNewlyDefined the definitions were created a moment ago
+   * @throws KubeApiError, OperatorError KUBE_UNREACHABLE
+   */
+  async follow(areNewlyDefined: boolean, signal: AbortSignal): Promise<void> {
+    const { reflectors } = this.#options;
+    await reflectors.subscribe({ resource: MODULE_SOURCES }, this.#sources, signal);
+    await reflectors.subscribe({ resource: MODULE_INSTALLS }, this.#installs, signal);
+    this.#isComplete = true;
+    this.#areNewlyDefined = areNewlyDefined;
+    this.#publish();
+    this.#areNewlyDefined = false;
+  }
+
+  #publish(): void {
+    const installs = [...this.#installs.objects.values()].filter(
+      ({ metadata }) => metadata['deletionTimestamp'] === undefined,
+    );
+    this.#options.onSpecs({
+      sources: [...this.#sources.objects.values()].map((object) => parseSource(documentOf(object))),
+      installs: installs.map((object) => parseInstall(documentOf(object))),
+      areNewlyDefined: this.#areNewlyDefined,
+    });
+  }
+
+  /** Writes each status that is different. An object that is gone is skipped; other failures are logged, and tried again. */
+  async writeStatus({ sources, installs }: DeliveryView, nowMs: number, signal: AbortSignal): Promise<void> {
+    for (const view of sources)
+      await this.#write(MODULE_SOURCES, this.#sources.objects.get(view.name), nowMs, signal, (context) =>
+        sourceStatus(view, context),
+      );
+    for (const view of installs)
+      await this.#write(MODULE_INSTALLS, this.#installs.objects.get(view.name), nowMs, signal, (context) =>
+        installStatus(view, context),
+      );
+  }
+
+  async #write(
+    resource: ApiResource,
+    object: KubeObject | undefined,
+    nowMs: number,
+    signal: AbortSignal,
+    statusOf: (context: DeliveryStatusContext) => Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    if (object === undefined) return;
+    const { kube, log } = this.#options;
+    const { name, uid } = object.metadata;
+    const path = resourcePath(resource, undefined, name, 'status');
+    const status = statusOf({ before: object['status'], nowMs });
+    const content = canonicalJson(status);
+    if (content === this.#written.get(`${path} ${uid}`) || content === canonicalJson(object['status']))
+      return;
+    try {
+      await kube.request(
+        {
+          method: 'PATCH',
+          path,
+          query: { fieldManager: FIELD_MANAGER, force: 'true' },
+          contentType: 'application/apply-patch+yaml',
+          body: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name, uid }, status },
+        },
+        signal,
+      );
+      this.#written.set(`${path} ${uid}`, content);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (hasStatus(error, 404) || hasStatus(error, 409)) return;
+      log.warn({ kind: resource.kind, name, ...errorFields(error) }, 'a status cannot be written');
+    }
+  }
+}
+
+function documentOf(object: KubeObject): SpecDocument {
+  const generation = fieldsOf(object.metadata)['generation'];
+  return {
+    name: object.metadata.name,
+    generation: typeof generation === 'number' ? generation : undefined,
+    spec: object['spec'],
+  };
+}
