@@ -4,7 +4,7 @@ import { ContentCheck } from './digest.ts';
 import type { RegistryResponse } from './registry-connections.ts';
 import type { RegistryEndpoint } from './registry-endpoint.ts';
 import type { Descriptor } from './repository.ts';
-import { isCut } from './status-error.ts';
+import { isCut } from './response-status.ts';
 
 export interface BlobSources {
   readonly clock: SteadyClock;

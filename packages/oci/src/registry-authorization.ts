@@ -7,7 +7,7 @@ import { fieldsOf } from '@addon-operator/json';
 import { type RegistryConnections, type RegistryRequest, shown } from './registry-connections.ts';
 import type { CredentialSource } from './registry-credentials.ts';
 import { type Challenge, parseChallenges } from './response-headers.ts';
-import { statusError } from './status-error.ts';
+import { statusError } from './response-status.ts';
 import { TokenCache, type TokenUse } from './token-cache.ts';
 import { tokenRealm } from './token-realm.ts';
 

@@ -1,5 +1,5 @@
 import { hasCode, messageOf } from '@addon-operator/base/errors';
-import fc from 'fast-check';
+import { array, assert as assertProperty, constantFrom, property, uniqueArray } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readDockerConfig } from './docker-config.ts';
 import { credentialFor } from './registry-credentials.ts';
@@ -55,10 +55,10 @@ describe('the account of a repository', () => {
   }
 
   test('is one whose pattern is the begin of it, and none is longer', () => {
-    const part = fc.constantFrom('a', 'b', 'ab');
-    const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
-    fc.assert(
-      fc.property(path, fc.uniqueArray(path, { maxLength: 6 }), (image, patterns) => {
+    const part = constantFrom('a', 'b', 'ab');
+    const path = array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+    assertProperty(
+      property(path, uniqueArray(path, { maxLength: 6 }), (image, patterns) => {
         const fitting = patterns.filter((pattern) => `${image}/`.startsWith(`${pattern}/`));
         expect(chosen(image, ...patterns)).toBe(fitting.toSorted((a, b) => b.length - a.length)[0]);
       }),

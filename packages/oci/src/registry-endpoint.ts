@@ -10,7 +10,7 @@ import {
   type RegistryResponse,
   shown,
 } from './registry-connections.ts';
-import { statusError } from './status-error.ts';
+import { statusError } from './response-status.ts';
 
 export interface EndpointParts {
   readonly clock: Clock;

@@ -17,7 +17,7 @@ import type { RegistryResponse } from './registry-connections.ts';
 import type { RegistryEndpoint } from './registry-endpoint.ts';
 import type { BlobContent, Descriptor, FetchedManifest, WritableRepository } from './repository.ts';
 import { nextPage } from './response-headers.ts';
-import { isCut } from './status-error.ts';
+import { isCut } from './response-status.ts';
 
 export interface RegistryRepositoryParts {
   readonly clock: SteadyClock;

@@ -1,4 +1,13 @@
-import fc from 'fast-check';
+import {
+  array,
+  assert as assertProperty,
+  asyncProperty,
+  constant,
+  constantFrom,
+  integer,
+  oneof,
+  record,
+} from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import type { Credential } from './registry-credentials.ts';
@@ -58,22 +67,22 @@ const USES: readonly TokenUse[] = [
   use(ACCOUNTS[1], { scope: 'repository:web:pull,push' }),
   use(ACCOUNTS[1], { service: 'registry","repository:web:pull', scope: '' }),
 ];
-const anyUse = fc.constantFrom(...USES);
-const step = fc.oneof(
-  fc.record({ type: fc.constant('put' as const), use: anyUse, seconds: fc.integer({ min: 0, max: 100 }) }),
-  fc.record({ type: fc.constant('get' as const), use: anyUse }),
-  fc.record({ type: fc.constant('drop' as const), use: anyUse }),
-  fc.record({ type: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 60_000 }) }),
+const anyUse = constantFrom(...USES);
+const step = oneof(
+  record({ type: constant('put' as const), use: anyUse, seconds: integer({ min: 0, max: 100 }) }),
+  record({ type: constant('get' as const), use: anyUse }),
+  record({ type: constant('drop' as const), use: anyUse }),
+  record({ type: constant('wait' as const), ms: integer({ min: 0, max: 60_000 }) }),
 );
 
 test('a token is returned for exactly what it was issued for, and not after its time', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+  await assertProperty(
+    asyncProperty(array(step, { maxLength: 60 }), async (steps) => {
       const clock = new FakeClock();
       const cache = new TokenCache(clock);
       const model: { readonly use: TokenUse; readonly token: string; readonly endMs: number }[] = [];
-      const isSame = (one: TokenUse, other: TokenUse): boolean =>
-        JSON.stringify(one) === JSON.stringify(other);
+      const found: (string | undefined)[] = [];
+      const expected: (string | undefined)[] = [];
       for (const [index, one] of steps.entries()) {
         if (one.type === 'wait') await clock.advance(one.ms);
         else if (one.type === 'put') {
@@ -83,11 +92,12 @@ test('a token is returned for exactly what it was issued for, and not after its 
           cache.drop(one.use);
           model.unshift({ use: one.use, token: '', endMs: 0 });
         } else {
-          const newest = model.find((entry) => isSame(entry.use, one.use));
-          const expected = newest !== undefined && clock.steadyMs() < newest.endMs ? newest.token : undefined;
-          expect(cache.get(one.use)).toBe(expected);
+          const newest = model.find((entry) => entry.use === one.use);
+          expected.push(newest !== undefined && clock.steadyMs() < newest.endMs ? newest.token : undefined);
+          found.push(cache.get(one.use));
         }
       }
+      expect(found).toEqual(expected);
     }),
   );
 });
