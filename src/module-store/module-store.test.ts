@@ -8,8 +8,8 @@ import { systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { treeDigest } from './content-tree.ts';
 import { ModuleStore } from './module-store.ts';
+import { treeDigest } from './tree-digest.ts';
 
 let directory: string;
 let clock: FakeClock;

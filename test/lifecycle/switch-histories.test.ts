@@ -44,7 +44,7 @@ describeLifecycle((backend) => {
     }, WAIT);
     const digest = (await digestsIn(world)).get('1.0.0') ?? '';
     const request = { module: name, entry: `030-${name}`, digest, version: '1.0.0' };
-    const { switching } = world.daemon.built;
+    const { switching } = world.daemon.built.modules;
     expect(await switching?.switch(request, signal)).toMatchObject({
       type: 'refused',
       reason: 'SettingsInvalid',
@@ -114,7 +114,7 @@ class History {
         const target = this.#goodVersions[this.#count % this.#goodVersions.length] ?? '1.0.0';
         const digest = (await digestsIn(world)).get(target) ?? '';
         const request = { module: this.#name, entry: `030-${this.#name}`, digest, version: target };
-        const outcome = await world.daemon.built.switching?.switch(request, signal);
+        const outcome = await world.daemon.built.modules.switching?.switch(request, signal);
         // Its files may be damaged.
         if (outcome?.type === 'switched') await this.#expectSwitched(target);
         break;
