@@ -274,8 +274,8 @@ export const CONVERGE: readonly MutatedFile[] = [
         breaks: 'Tasks wait for ever for a module that is not locked any more.',
       },
       {
-        find: "    case 'ModuleDelete':\n    case 'ModuleEnsureCRDs':\n      return",
-        replace: "    case 'ModuleDelete':\n      return",
+        find: " || task.type === 'ModuleEnsureCRDs')",
+        replace: ')',
         breaks: 'CRDs are written while the module is deleted.',
       },
       {
