@@ -9,7 +9,7 @@ import { createModel } from '../model/model.ts';
 import { createPauses } from '../model/pauses.ts';
 import { createExtensionParts } from '../operator/extension-parts.ts';
 import { createFileWaits } from '../operator/file-waits.ts';
-import { createModuleSwitch, storedSwitch } from '../operator/module-switch.ts';
+import { createModuleSwitch, storedSwitch } from '../operator/requested-switch.ts';
 import { onSecretsChange } from '../operator/secret-changes.ts';
 import { taskHandler } from '../operator/task-pipeline.ts';
 import { createQueueing } from '../queues/create-queues.ts';
@@ -210,8 +210,15 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     telemetry,
     configuration,
     hooks,
-    modules: { records, sources, extensions: moduleExtensions, releases, helm, store },
-    switching: store && createModuleSwitch({ requests: model.switchRequests, router, store }),
+    modules: {
+      records,
+      sources,
+      extensions: moduleExtensions,
+      releases,
+      helm,
+      store,
+      switching: store && createModuleSwitch({ requests: model.switchRequests, router, store }),
+    },
     reconcile,
     explained,
     followed: { pauses, handOvers, schedules },

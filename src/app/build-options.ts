@@ -71,8 +71,6 @@ export interface BuiltOperator {
   readonly followed: Followed;
   /** Records hook runs for clients of the debug endpoint. */
   readonly recorder: Recorder;
-  /** Switches modules to versions in the module store; undefined without one. */
-  readonly switching: ModuleSwitch | undefined;
   /** Loads files; with a running author, waits for those that cannot be loaded. */
   readonly loads: FileWaits;
   /** Runs one attempt of a task; the queues are started with it. */
@@ -88,6 +86,8 @@ export interface BuiltModules {
   readonly helm: HelmDriver;
   /** Undefined without `--module-store`. */
   readonly store: ModuleStore | undefined;
+  /** Switches modules to versions in the store; undefined without one. */
+  readonly switching: ModuleSwitch | undefined;
 }
 
 /** Parts with a loop that runs as long as the operator. */

@@ -9,7 +9,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleDiscovery } from '../modules/module-discovery.ts';
-import type { Candidate } from '../modules/modules-directory.ts';
+import type { CandidateVersion } from '../modules/modules-directory.ts';
 import type { ReleaseSteps, UninstallSteps } from '../releases/release-steps.ts';
 import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -49,7 +49,7 @@ export interface ReadAgainOptions {
   /** Names of modules; default: all modules, and everything else in the modules directories. */
   readonly only?: ReadonlySet<string> | undefined;
   /** Versions that are read in place of the entries of the same modules. */
-  readonly candidates?: readonly Candidate[] | undefined;
+  readonly candidates?: readonly CandidateVersion[] | undefined;
 }
 
 /** Modules that were read again. Nothing has changed yet. */

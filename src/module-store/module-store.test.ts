@@ -8,8 +8,8 @@ import { systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { treeDigest } from './content-tree.ts';
 import { ModuleStore } from './module-store.ts';
+import { treeDigest } from './tree-digest.ts';
 
 let directory: string;
 let clock: FakeClock;
@@ -194,7 +194,7 @@ test('a second writer waits until the first has finished', async () => {
       events.push('end');
     });
   await Promise.all(
-    [...'abcdef'].map((letter, index) => adding(index % 2 === 0 ? one : two, digestOf(letter))),
+    ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, index) => adding(index % 2 === 0 ? one : two, digestOf(letter))),
   );
   expect(events).toEqual(Array.from({ length: 6 }, () => ['begin', 'end']).flat());
   expect((await readdir(directory)).filter((name) => name.includes('lock'))).toHaveLength(1);

@@ -12,8 +12,8 @@ import { isMissingFile } from '@addon-operator/files/missing-file';
 import { isObject, parseJson } from '@addon-operator/json';
 import type { DirectorySettings } from '../settings/directory-settings.ts';
 import type { ContentStore, NewContent, StoredContent } from './content-store.ts';
-import { syncPath, syncTree, treeDigest, treeSize, treeStamp } from './content-tree.ts';
 import { StoreLock } from './store-lock.ts';
+import { syncPath, syncTree, treeDigest, treeSize, treeStamp } from './tree-digest.ts';
 
 /** The moments at which a process may die with another state on the disk. */
 export type StorePoint =

@@ -36,7 +36,7 @@ import {
 } from './load-module.ts';
 import type { GoneRefusal, Module, Refusal } from './module.ts';
 import {
-  type Candidate,
+  type CandidateVersion,
   candidatePlace,
   type DirectoryEntry,
   isPlace,
@@ -75,7 +75,7 @@ export interface FindModulesOptions {
   /** Names of the modules that are read; default: all. */
   readonly only?: ReadonlySet<string> | undefined;
   /** Versions that are read in place of the entries of the same modules. */
-  readonly candidates?: readonly Candidate[] | undefined;
+  readonly candidates?: readonly CandidateVersion[] | undefined;
   /** Directories whose content is known as a whole; default: none. */
   readonly store?: CheckedContents | undefined;
   /** Whether an unreadable modules directory counts as empty. Default false: it ends the search. */

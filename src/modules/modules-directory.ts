@@ -60,7 +60,7 @@ export async function modulePlaces(
 }
 
 /** A version of a module that is to be read in place of its entry. */
-export interface Candidate {
+export interface CandidateVersion {
   /** The path in the modules directory. */
   readonly entry: string;
   /** The directory with its files, without links. */
@@ -69,7 +69,7 @@ export interface Candidate {
 
 /** The place that a candidate would have. @throws OperatorError MODULE_INVALID for an invalid name */
 export async function candidatePlace(
-  { entry, path }: Candidate,
+  { entry, path }: CandidateVersion,
   { defaultOrder }: { readonly defaultOrder: number },
 ): Promise<ModulePlace> {
   const { name, order } = parseDirectoryName(basename(entry));

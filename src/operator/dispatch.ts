@@ -9,8 +9,8 @@ import { handleParallelModuleRun } from '../queues/parallel-module-run.ts';
 import type { HookServices, Reconcile } from '../reconcile/create-reconcile.ts';
 import { handleApplyConfig } from './apply-config.ts';
 import { handleConvergeModules } from './converge-modules.ts';
-import type { StoredSwitch } from './module-switch.ts';
 import { handleReloadFiles } from './reload-files.ts';
+import type { StoredSwitch } from './requested-switch.ts';
 
 /** The rooms that handlers get their parts from. */
 export interface DispatchParts {
@@ -87,7 +87,7 @@ export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
     values,
     crds,
     checking: { registry, sources, values, settingsChecks, releases },
-    switching: { updates, requests: switchRequests, stored, wallMs: () => clock.wallMs() },
+    switching: { updates, requests: switchRequests, stored, clock },
   };
   return async (entry, queue, signal) => {
     const { task } = entry;

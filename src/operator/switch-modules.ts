@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Clock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { JsonObject } from '@addon-operator/json';
@@ -24,7 +25,7 @@ import { keyOfName, type ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type AcceptedVersion, type CheckVersionParts, checkVersion } from './check-version.ts';
 import { type ModuleChange, moduleChange } from './module-change.ts';
-import type { StoredSwitch } from './module-switch.ts';
+import type { StoredSwitch } from './requested-switch.ts';
 
 /** The parts that modules are taken over with. */
 export interface SwitchModulesParts {
@@ -46,7 +47,7 @@ export interface SwitchingParts {
   readonly updates: PendingUpdates;
   readonly requests: SwitchRequests;
   readonly stored: StoredSwitch | undefined;
-  readonly wallMs: () => number;
+  readonly clock: Pick<Clock, 'wallMs'>;
 }
 
 /** A module whose files were read again, with the decision about it. */
@@ -65,7 +66,7 @@ type Taken = Found & { readonly accepted: AcceptedVersion | undefined };
 
 /**
  * Carries out ReloadFiles for some modules, which `reconcile/directory-looks.ts` queues when their
- * files are lost, back, switched, new or removed, and `module-switch.ts` for a requested version. A
+ * files are lost, back, switched, new or removed, and `requested-switch.ts` for a requested version. A
  * version is loaded and checked while the old one runs; only then the old hooks are stopped, and the
  * registry gets the new module. A version that is refused leaves everything as it is.
  */
@@ -207,7 +208,7 @@ function refuse(operator: SwitchModulesParts, found: Found, refusal: SwitchRefus
   const { reason, message } = refusal;
   const version = requested?.request.version ?? next?.version;
   const digest = requested?.request.digest ?? (next && switching.stored?.digestOf(filesOf(next)));
-  const update = { version, digest, reason, message, sinceMs: switching.wallMs() };
+  const update = { version, digest, reason, message, sinceMs: switching.clock.wallMs() };
   if (switching.updates.set(module, update))
     log.error(
       { module, version, reason, error: message },

@@ -306,16 +306,9 @@ export function lock(): Stage {
 
 /** The modules that no other task may change in the meantime. A run sees the files of one version only. */
 function lockedBy(task: Task): readonly string[] {
-  switch (task.type) {
-    case 'ModuleRun':
-    case 'ModuleDelete':
-    case 'ModuleEnsureCRDs':
-      return [task.module];
-    case 'ReloadFiles':
-      return [...(task.modules ?? [])];
-    default:
-      return [];
-  }
+  if (task.type === 'ModuleRun' || task.type === 'ModuleDelete' || task.type === 'ModuleEnsureCRDs')
+    return [task.module];
+  return task.type === 'ReloadFiles' ? [...(task.modules ?? [])] : [];
 }
 
 /**

@@ -12,7 +12,7 @@ import { allModulesDirs, type ModuleStore } from '../module-store/module-store.t
 import { COMMON_VALUES } from '../modules/file-set.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
 import { entryOf, type Module, type Refusal } from '../modules/module.ts';
-import type { Candidate } from '../modules/modules-directory.ts';
+import type { CandidateVersion } from '../modules/modules-directory.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import type { DirectorySettings } from '../settings/directory-settings.ts';
@@ -178,7 +178,7 @@ interface Search {
   /** Modules that are enabled now. */
   readonly enabled: readonly ModuleName[];
   readonly only?: ReadonlySet<string> | undefined;
-  readonly candidates?: readonly Candidate[] | undefined;
+  readonly candidates?: readonly CandidateVersion[] | undefined;
   /**
    * Whether no user saved files: lost files are an accident then, and their modules are held.
    * Default false.

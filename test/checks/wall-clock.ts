@@ -33,6 +33,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'recordings/recorder.ts': 'when a run began, shown',
   'tools/hook-test/activity.ts': 'passes a clock on',
   'tools/hook-test/virtual-clock.ts': 'the clock of tests of hooks itself',
+  'operator/switch-modules.ts': 'since when an update is pending, shown',
   'module-store/module-store.ts': 'when content was added, shown and compared after restarts',
   'app/start-delivery.ts': 'times in the status of sources',
   'cli/module/module-approve.ts': 'when a version was approved',

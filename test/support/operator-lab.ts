@@ -49,7 +49,7 @@ import { CapturedLog } from './captured-log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
 import { v1 } from './hook-configs.ts';
-import { labPolicy, labSources, NO_MEMORY } from './lab-discovery.ts';
+import { labPolicy, labSources, NO_CHECKS, NO_MEMORY } from './lab-discovery.ts';
 import { type HookBehaviour, labExecution } from './lab-execution.ts';
 import { labReleases } from './lab-releases.ts';
 import { BOOT_ID, labRecorder, labTraces } from './lab-traces.ts';
@@ -317,11 +317,7 @@ export class OperatorLab {
               await this.#call(`webhooks ${hook.name} ${isEnabled ? 'on' : 'off'}`);
         },
       },
-      settingsChecks: {
-        checkContent: async () => undefined,
-        checkInForce: async () => undefined,
-        problemsOf: async () => [],
-      },
+      settingsChecks: NO_CHECKS,
       synchronizations: new Synchronizations({ ...centre, router, queues }),
     };
     const records: ModuleRecords = {

@@ -264,17 +264,17 @@ export const CONVERGE: readonly MutatedFile[] = [
         breaks: 'Two queues change one release at a time.',
       },
       {
-        find: '      locked.delete(task.module);\n      resolve();',
+        find: '      for (const module of modules) locked.delete(module);\n      resolve();',
         replace: '      resolve();',
         breaks: 'A module stays locked after its first run.',
       },
       {
-        find: '      locked.delete(task.module);\n      resolve();',
-        replace: '      locked.delete(task.module);',
+        find: '      for (const module of modules) locked.delete(module);\n      resolve();',
+        replace: '      for (const module of modules) locked.delete(module);',
         breaks: 'Tasks wait for ever for a module that is not locked any more.',
       },
       {
-        find: "&& task.type !== 'ModuleEnsureCRDs')",
+        find: " || task.type === 'ModuleEnsureCRDs')",
         replace: ')',
         breaks: 'CRDs are written while the module is deleted.',
       },

@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandParts } from '../daemon/debug-command.ts';
-import { OUTPUT_FORMATS } from '../output/output-format.ts';
-import type { StoreOptions } from './module-store.ts';
+import { chosenFormat, outputOption } from '../output/output-format.ts';
+import type { StoreOptions } from './change-store.ts';
 
 /** Adds `module store` with `add`, `list`, `remove` and `gc`. */
 export function addStoreCommands(module: Command, { host, runner }: CommandParts): void {
@@ -21,21 +21,18 @@ export function addStoreCommands(module: Command, { host, runner }: CommandParts
     )
     .action((paths: readonly string[], options: StoreOptions & { readonly order?: string }) =>
       runner(async () => {
-        const { addToStore } = await import('./module-store.ts');
+        const { addToStore } = await import('./change-store.ts');
         return await addToStore({ ...options, paths }, host);
       }),
     );
   inStore(store.command('list'))
     .description('List the versions in the store, and which of them are linked')
-    .addOption(
-      new Option('-o, --output <format>', 'format of the output')
-        .choices(OUTPUT_FORMATS.filter((format) => format !== 'text'))
-        .default('table'),
-    )
-    .action((options: StoreOptions & { readonly output: string }) =>
+    .addOption(outputOption({ initial: 'table' }))
+    .action(({ store: directory, output }: StoreOptions & { readonly output?: string }) =>
       runner(async () => {
-        const { listStore } = await import('./module-store.ts');
-        return await listStore(options, host);
+        const { listStore } = await import('./change-store.ts');
+        const format = chosenFormat({ output }, { initial: 'table' });
+        return await listStore({ ...(directory !== undefined && { store: directory }) }, format, host);
       }),
     );
   inStore(store.command('remove'))
@@ -43,7 +40,7 @@ export function addStoreCommands(module: Command, { host, runner }: CommandParts
     .argument('<name>', 'name of the module')
     .action((name: string, options: StoreOptions) =>
       runner(async () => {
-        const { removeFromStore } = await import('./module-store.ts');
+        const { removeFromStore } = await import('./change-store.ts');
         return await removeFromStore({ ...options, name }, host);
       }),
     );
@@ -53,7 +50,7 @@ export function addStoreCommands(module: Command, { host, runner }: CommandParts
     .option('--older-than <duration>', 'keep younger versions', '24h')
     .action((options: StoreOptions & { readonly keep: string; readonly olderThan: string }) =>
       runner(async () => {
-        const { collectStore } = await import('./module-store.ts');
+        const { collectStore } = await import('./change-store.ts');
         return await collectStore(options, host);
       }),
     );

@@ -42,7 +42,17 @@ export function modulesTable(isAll: boolean): ToTable {
       (module) => isAll || module['isEnabled'] === true || module['status'] === 'undecided',
     );
     return {
-      columns: ['MODULE', 'STATUS', 'MESSAGE', 'NEXT TRY', 'ENABLED', 'SOURCE', 'REASON', 'WAITS FOR'],
+      columns: [
+        'MODULE',
+        'STATUS',
+        'MESSAGE',
+        'NEXT TRY',
+        'ENABLED',
+        'SOURCE',
+        'REASON',
+        'WAITS FOR',
+        'WANTED',
+      ],
       narrow: 3,
       rows: modules.map((module) => [
         stringOf(module['module']),
@@ -53,6 +63,7 @@ export function modulesTable(isAll: boolean): ToTable {
         stringOf(module['source']),
         stringOf(module['reason']),
         stringsOf(module['waitsFor']).join('; '),
+        stringOf(fieldsOf(module['update'])['version']),
       ]),
       names: modules.map((module) => stringOf(module['module'])),
     };
@@ -94,9 +105,15 @@ function moduleMessage(module: Readonly<Record<string, unknown>>): string {
   return (
     headlineOf(stringOf(module['lastError'])) ||
     stringOf(module['heldUpBy']) ||
+    updateMessage(fieldsOf(module['update'])) ||
     nearest ||
     (module['status'] === 'ready' ? '' : stringOf(module['reason']))
   );
+}
+
+function updateMessage(update: Readonly<Record<string, unknown>>): string {
+  const [reason, version] = [stringOf(update['reason']), stringOf(update['version'])];
+  return reason === '' ? '' : `update${version === '' ? '' : ` to ${version}`}: ${reason}`;
 }
 
 /** The tasks of all queues, or of one. */

@@ -13,6 +13,7 @@ import { ModuleStore } from '../../module-store/module-store.ts';
 import { parseDirectoryName, parseModuleName } from '../../modules/module-name.ts';
 import { readSetting } from '../../settings/read-settings.ts';
 import type { CliHost } from '../cli-host.ts';
+import type { OutputFormat } from '../output/output-format.ts';
 import { printData } from '../output/print-data.ts';
 import { tableText } from '../output/tables.ts';
 
@@ -129,10 +130,7 @@ async function documentAt(path: string, name: string): Promise<Readonly<Record<s
 }
 
 /** Lists the versions. Returns the exit code. */
-export async function listStore(
-  options: StoreOptions & { readonly output: string },
-  host: CliHost,
-): Promise<number> {
+export async function listStore(options: StoreOptions, output: OutputFormat, host: CliHost): Promise<number> {
   const store = openStore(options, host);
   const linked = new Map([...(await store.links())].map(([entry, digest]) => [digest, entry]));
   const contents = await Promise.all(
@@ -143,11 +141,9 @@ export async function listStore(
       isWhole: await store.has(content.digest),
     })),
   );
-  const { output } = options;
   if (output === 'json') printData(host, `${JSON.stringify(contents)}\n`);
   else if (output === 'yaml') printData(host, dumpYaml(contents, 2));
-  else if (output === 'table' || output === 'wide' || output === 'name')
-    printData(host, tableText(tableOf(contents), output));
+  else printData(host, tableText(tableOf(contents), output === 'text' ? 'table' : output));
   return 0;
 }
 
