@@ -25,7 +25,7 @@ let kube: MemoryClient;
 let directory: string;
 let registry: LabRegistry;
 let store: LabStore;
-let opened: [string, RegistryAccess][];
+let opened: [string, readonly string[], RegistryAccess][];
 let events: string[];
 let ended: (() => Promise<void>)[];
 
@@ -85,10 +85,13 @@ async function start(settings: Partial<DeliveryOptions['settings']> = {}) {
       preflight: () => Promise.resolve(undefined),
     },
     artifacts: labArtifacts(registry),
-    openRepository: (url, access) => {
-      opened.push([url, access]);
-      return registry.repository(url.split('/').at(-1) ?? '');
-    },
+    connect: (access) => ({
+      open: (url, { mirrors }) => {
+        opened.push([url, mirrors, access]);
+        return registry.repository(url.split('/').at(-1) ?? '');
+      },
+      close: () => undefined,
+    }),
     record: (module, { reason }) => events.push(`${module} ${reason}`),
   };
   const started = await startDelivery(options, stop.signal);
@@ -139,10 +142,15 @@ test('objects of the cluster install modules, and have a status', async () => {
   await create('ModuleSource', 'platform', {
     url: 'oci://example.com/platform',
     auth: { secretRef: { name: 'regcred' } },
+    mirrors: ['oci://mirror.local/p'],
   });
   await create('ModuleInstall', 'web', install);
   await vi.waitFor(async () => expect(conditionOf(await read(INSTALL), 'Ready')).toBe('True'), 60_000);
-  expect(opened[0]).toMatchObject(['oci://example.com/platform/web', { dockerConfig, timeoutMs: 120_000 }]);
+  expect(opened[0]).toMatchObject([
+    'oci://example.com/platform/web',
+    ['oci://mirror.local/p/web'],
+    { dockerConfig, timeoutMs: 120_000 },
+  ]);
   expect(store.linked).toEqual(new Map([['030-web', labDigest('web', '1.0.0')]]));
   expect((await read(INSTALL))['spec']).toEqual(install);
   expect(valueAtPath(await read(INSTALL), 'status', 'history', 0, 'version')).toBe('1.0.0');

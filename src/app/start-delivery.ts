@@ -37,12 +37,15 @@ export interface RegistryAccess {
   readonly credentialProvider: string | undefined;
   /** PEM. */
   readonly ca: string | undefined;
-  readonly mirrors: readonly string[];
   readonly timeoutMs: number;
 }
 
-/** Opens the repository of one module, such as `oci://registry.example.com/platform/web`. */
-export type OpenRepository = (url: string, access: RegistryAccess) => Repository;
+/** Connections and tokens that the repositories of one source share. */
+export interface RegistryConnection {
+  /** @param url such as `oci://registry.example.com/platform/web`; `mirrors` are URLs of the same repository */
+  open(url: string, options: { readonly mirrors: readonly string[] }): Repository;
+  close(): void;
+}
 
 export interface DeliveryOptions {
   readonly settings: InstanceSettings & DeliverySettings;
@@ -55,7 +58,7 @@ export interface DeliveryOptions {
   readonly modules: DeliveryParts['modules'];
   readonly operator: DeliveryParts['operator'];
   readonly artifacts: ArtifactTools;
-  readonly openRepository: OpenRepository;
+  readonly connect: (access: RegistryAccess) => RegistryConnection;
   /** Records an Event about a module. */
   readonly record: (module: string, event: DeliveryEvent) => void;
 }
@@ -185,14 +188,9 @@ const NO_BACKUP: ContentBackup = {
   collect: () => Promise.resolve(),
 };
 
-/** Repositories stay open while nothing of their access changes, so that tokens are requested once. */
-function sourceOpener({
-  settings: { namespace },
-  kube,
-  redactor,
-  openRepository,
-}: DeliveryOptions): OpenSource {
-  const opened = new Map<string, { readonly key: string; readonly repositories: Map<string, Repository> }>();
+/** A connection stays open while nothing of its access changes, so that tokens are requested once. */
+function sourceOpener({ settings: { namespace }, kube, redactor, connect }: DeliveryOptions): OpenSource {
+  const opened = new Map<string, { readonly key: string; readonly connection: RegistryConnection }>();
   const read = (ref: Parameters<typeof readReference>[2] | undefined, signal: AbortSignal) =>
     ref === undefined ? Promise.resolve(undefined) : readReference(kube, namespace, ref, signal);
   return async (source: Source, signal) => {
@@ -202,27 +200,24 @@ function sourceOpener({
       dockerConfig: await read(secret, signal),
       credentialProvider: auth?.credentialProvider,
       ca: await read(ca, signal),
-      mirrors,
       timeoutMs,
     };
     const keyring = await read(verify.keyring, signal);
     const cosignKeys = await Promise.all(
       verify.cosignKeys.map((ref) => readReference(kube, namespace, ref, signal)),
     );
-    const key = JSON.stringify([url, access]);
+    const key = JSON.stringify(access);
     const known = opened.get(name);
-    const { repositories } = known?.key === key ? known : { repositories: new Map<string, Repository>() };
     if (known?.key !== key) {
+      known?.connection.close();
       for (const secret of secretsIn(access.dockerConfig)) redactor.add(secret);
-      opened.set(name, { key, repositories });
+      opened.set(name, { key, connection: connect(access) });
     }
+    const connection = opened.get(name)?.connection ?? connect(access);
     return {
       policy: { ...(keyring !== undefined && { keyring }), ...(cosignKeys.length > 0 && { cosignKeys }) },
-      repository: (module) => {
-        const repository = repositories.get(module) ?? openRepository(`${url}/${module}`, access);
-        repositories.set(module, repository);
-        return repository;
-      },
+      repository: (path) =>
+        connection.open(`${url}/${path}`, { mirrors: mirrors.map((mirror) => `${mirror}/${path}`) }),
     };
   };
 }

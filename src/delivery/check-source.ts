@@ -79,6 +79,7 @@ async function checkModule(
     state: record.state,
     known: [record.candidate, record.approved],
     repository: access.repository(record.name),
+    releases: access.repository(`${record.name}/release`),
     policy: access.policy,
     artifacts,
     nowMs: clock.wallMs(),

@@ -46,7 +46,8 @@ export class SecretBackup implements ContentBackup {
       const { descriptor, bytes } = await repository.manifest(digest, signal);
       const blobs = blobsOf(bytes);
       const sizes = blobs.map(({ size }) => size);
-      if (sizes.reduce((sum, size) => sum + size, bytes.length) <= MAX_BACKUP_BYTES) {
+      // An index has no blobs of its own.
+      if (blobs.length > 0 && sizes.reduce((sum, size) => sum + size, bytes.length) <= MAX_BACKUP_BYTES) {
         const data: Record<string, Uint8Array> = {
           [MANIFEST]: bytes,
           type: Buffer.from(descriptor.mediaType),

@@ -15,8 +15,8 @@ import type { StateStore } from './state-store.ts';
 
 /** The repositories of one source, opened with its credentials. */
 export interface SourceAccess {
-  /** @param module its name: the repository is URL/NAME */
-  repository(module: string): Repository;
+  /** @param path below the URL: the name of a module */
+  repository(path: string): Repository;
   readonly policy: VerificationPolicy;
 }
 
@@ -41,6 +41,8 @@ export interface ArtifactTools {
     policy: VerificationPolicy,
     signal: AbortSignal,
   ): Promise<void>;
+  /** The tag of the version that a release channel of Deckhouse offers; undefined without this channel. */
+  resolveChannel(releases: Repository, channel: string, signal: AbortSignal): Promise<string | undefined>;
   /** @param policy of which only what is inside of the content is checked here */
   unpack(
     content: {

@@ -62,6 +62,23 @@ test('an interval without changes takes one request for each module', async () =
   ]);
 });
 
+test('a release channel of Deckhouse leads to the version that it names', async () => {
+  const lab = await started({ web: { version: { channel: 'early-access' } } });
+  expect(lab.pending('web')).toMatch(/^NotFound: .* has no channel early-access; it has stable/u);
+  lab.registry.tag('web/release', 'early-access', labDigest('web', '1.0.0'));
+  await lab.wait(INTERVAL);
+  expect(lab.running).toEqual({ web: '1.0.0' });
+});
+
+test('a hundred modules of one source take a hundred requests for each interval', async () => {
+  const names = Array.from({ length: 100 }, (_, index) => `m${index}`);
+  const lab = await started(Object.fromEntries(names.map((name) => [name, {}])));
+  expect(Object.keys(lab.running)).toHaveLength(100);
+  lab.registry.requests.length = 0;
+  await lab.wait(INTERVAL);
+  expect(lab.registry.requests).toHaveLength(100);
+});
+
 test('approval of a digest installs that digest, wherever the channel is by then', async () => {
   const lab = await started();
   const spec = { update: { mode: 'manual' } };

@@ -40,6 +40,8 @@ export interface DeliverySpecs {
 
 const COLLECT_MS = 3_600_000;
 const KEEP_CONTENT_MS = 24 * 3_600_000;
+/** Reading all links for each of many modules that step at the same time would be most of the work. */
+const SHARED_LINKS_MS = 2_000;
 const NEVER_MS = 3_600_000;
 
 export class Delivery {
@@ -54,6 +56,7 @@ export class Delivery {
   #areNewlyDefined = false;
   #isLoaded = false;
   #collectDueMs = 0;
+  #links: { readonly atMs: number; readonly read: Promise<ReadonlyMap<string, string>> } | undefined;
 
   constructor(parts: DeliveryParts, settings: UpdateSettings) {
     this.#parts = parts;
@@ -239,9 +242,18 @@ export class Delivery {
     await checkSource(this.#parts, source, modules, signal);
   }
 
+  /** A link that a step has changed since is set once more, which changes nothing. */
+  #sharedLinks(): Promise<ReadonlyMap<string, string>> {
+    const nowMs = this.#parts.clock.steadyMs();
+    if (this.#links === undefined || nowMs - this.#links.atMs >= SHARED_LINKS_MS)
+      this.#links = { atMs: nowMs, read: this.#parts.store.links() };
+    return this.#links.read;
+  }
+
   #context(): StepContext {
     return {
       parts: this.#parts,
+      links: () => this.#sharedLinks(),
       accessOf: (record) =>
         this.#sourceOf(record)?.access ?? this.#sourceProblem(record) ?? 'its source was not read yet',
       limitsFor: (record) => this.#limitsFor(record),

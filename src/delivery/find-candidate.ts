@@ -18,6 +18,8 @@ export interface Lookup {
   /** What was found the last time. */
   readonly known: readonly (OfferedVersion | Pending | undefined)[];
   readonly repository: Repository;
+  /** Where release channels of Deckhouse are, beside the module. */
+  readonly releases: Repository;
   readonly policy: VerificationPolicy;
   readonly artifacts: ArtifactTools;
   readonly nowMs: number;
@@ -58,12 +60,15 @@ interface Named {
 }
 
 async function referenced(lookup: Lookup, signal: AbortSignal): Promise<Named | Pending> {
-  const { install, repository } = lookup;
+  const { install, repository, releases, artifacts } = lookup;
   const { wanted } = install;
   switch (wanted.type) {
     case 'channel': {
       const descriptor = await repository.resolve(wanted.channel, signal);
       if (descriptor !== undefined) return { descriptor, tag: wanted.channel };
+      const tag = await artifacts.resolveChannel(releases, wanted.channel, signal);
+      const released = tag === undefined ? undefined : await repository.resolve(tag, signal);
+      if (tag !== undefined && released !== undefined) return { descriptor: released, tag };
       const channels = (await repository.tags(signal)).filter(isChannel);
       return pending(
         'NotFound',

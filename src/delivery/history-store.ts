@@ -19,6 +19,8 @@ export class HistoryStore {
   readonly #secrets: SecretStore;
   readonly #prefix: string;
   readonly #known = new Map<string, SecretData>();
+  /** Read from each data once: statuses are made of them all the time. */
+  readonly #parsed = new WeakMap<SecretData, readonly HistoryEntry[]>();
 
   /** @param prefix of the names of the Secrets */
   constructor(kube: KubeClient, namespace: string, prefix: string) {
@@ -35,9 +37,11 @@ export class HistoryStore {
 
   /** The newest first. */
   entries(module: string): readonly HistoryEntry[] {
-    const content = this.#known.get(module)?.[ENTRIES];
-    const parsed = content === undefined ? [] : parseJson(Buffer.from(content).toString());
-    return Array.isArray(parsed) ? parsed.filter((entry): entry is HistoryEntry => isObject(entry)) : [];
+    const data = this.#known.get(module);
+    if (data === undefined) return [];
+    const entries = this.#parsed.get(data) ?? entriesOf(data);
+    this.#parsed.set(data, entries);
+    return entries;
   }
 
   /** The section of the ConfigMap at the last good run of a version; undefined if it was not kept. */
@@ -99,6 +103,11 @@ export class HistoryStore {
   #nameOf(module: string): string {
     return `${this.#prefix}-history-${module}`;
   }
+}
+
+function entriesOf(data: SecretData): readonly HistoryEntry[] {
+  const parsed = parseJson(Buffer.from(data[ENTRIES] ?? '[]').toString());
+  return Array.isArray(parsed) ? parsed.filter((entry): entry is HistoryEntry => isObject(entry)) : [];
 }
 
 /** Keys of Secrets have no colon. */

@@ -17,7 +17,7 @@ import type {
 } from '@addon-operator/kube-client/reflector-sink';
 import type { DeliverySpecs } from './delivery.ts';
 import { MODULE_INSTALLS, MODULE_SOURCES } from './delivery-crds.ts';
-import { type DeliveryStatusContext, installStatus, sourceStatus } from './delivery-status.ts';
+import { installStatus, sourceStatus } from './delivery-status.ts';
 import type { DeliveryView } from './delivery-view.ts';
 import { parseInstall, parseSource, type SpecDocument } from './parse-spec.ts';
 
@@ -79,8 +79,8 @@ export class SpecObjects {
   readonly #options: SpecObjectsOptions;
   readonly #sources: ObjectSet;
   readonly #installs: ObjectSet;
-  /** What was written last, by path: a watch brings it later. */
-  readonly #written = new Map<string, string>();
+  /** What the status of each object was made of last. */
+  readonly #shown = new Map<string, string>();
   #isComplete = false;
   #areNewlyDefined = false;
 
@@ -123,46 +123,63 @@ export class SpecObjects {
   /** Writes each status that is different. An object that is gone is skipped; other failures are logged, and tried again. */
   async writeStatus({ sources, installs }: DeliveryView, nowMs: number, signal: AbortSignal): Promise<void> {
     for (const view of sources)
-      await this.#write(MODULE_SOURCES, this.#sources.objects.get(view.name), nowMs, signal, (context) =>
-        sourceStatus(view, context),
+      await this.#write(MODULE_SOURCES, this.#sources, view, signal, (before) =>
+        sourceStatus(view, { before, nowMs }),
       );
     for (const view of installs)
-      await this.#write(MODULE_INSTALLS, this.#installs.objects.get(view.name), nowMs, signal, (context) =>
-        installStatus(view, context),
+      await this.#write(MODULE_INSTALLS, this.#installs, view, signal, (before) =>
+        installStatus(view, { before, nowMs }),
       );
   }
 
   async #write(
     resource: ApiResource,
-    object: KubeObject | undefined,
-    nowMs: number,
+    { objects }: ObjectSet,
+    view: { readonly name: string },
     signal: AbortSignal,
-    statusOf: (context: DeliveryStatusContext) => Readonly<Record<string, unknown>>,
+    statusOf: (before: unknown) => Readonly<Record<string, unknown>>,
   ): Promise<void> {
+    const object = objects.get(view.name);
     if (object === undefined) return;
+    const { name, uid, resourceVersion } = object.metadata;
+    const key = `${resource.kind}/${name}`;
+    // What was written for this view is not computed again: mostly nothing has changed.
+    const shown = `${uid} ${resourceVersion} ${JSON.stringify(view)}`;
+    if (this.#shown.get(key) === shown) return;
+    const before = object['status'];
+    const status = statusOf(before);
+    if (
+      canonicalJson(status) === canonicalJson(before) ||
+      (await this.#apply(resource, object, status, signal))
+    )
+      this.#shown.set(key, shown);
+  }
+
+  /** @returns whether it was written */
+  async #apply(
+    resource: ApiResource,
+    { metadata: { name, uid } }: KubeObject,
+    status: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { kube, log } = this.#options;
-    const { name, uid } = object.metadata;
-    const path = resourcePath(resource, undefined, name, 'status');
-    const status = statusOf({ before: object['status'], nowMs });
-    const content = canonicalJson(status);
-    if (content === this.#written.get(`${path} ${uid}`) || content === canonicalJson(object['status']))
-      return;
     try {
       await kube.request(
         {
           method: 'PATCH',
-          path,
+          path: resourcePath(resource, undefined, name, 'status'),
           query: { fieldManager: FIELD_MANAGER, force: 'true' },
           contentType: 'application/apply-patch+yaml',
           body: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { name, uid }, status },
         },
         signal,
       );
-      this.#written.set(`${path} ${uid}`, content);
+      return true;
     } catch (error) {
       signal.throwIfAborted();
-      if (hasStatus(error, 404) || hasStatus(error, 409)) return;
-      log.warn({ kind: resource.kind, name, ...errorFields(error) }, 'a status cannot be written');
+      if (!hasStatus(error, 404) && !hasStatus(error, 409))
+        log.warn({ kind: resource.kind, name, ...errorFields(error) }, 'a status cannot be written');
+      return false;
     }
   }
 }

@@ -26,6 +26,8 @@ export interface StepContext {
   /** The source of a module, or why it cannot be used. */
   readonly accessOf: (record: ModuleRecord) => SourceAccess | string;
   readonly limitsFor: (record: ModuleRecord) => UpdateLimits;
+  /** The links of the store, which many steps of one moment read once. */
+  readonly links: () => Promise<ReadonlyMap<string, string>>;
 }
 
 /** How often content, links and decisions are looked at when nothing happens. */
@@ -105,7 +107,7 @@ async function keepContent(
     record.missing = messageOf(error);
     return false;
   }
-  const link = (await parts.store.links()).get(entry);
+  const link = (await context.links()).get(entry);
   if (link !== installed.digest && record.state.intent === undefined)
     await parts.store.link(entry, installed.digest);
   return true;

@@ -164,6 +164,10 @@ export function labArtifacts(registry: LabRegistry): DeliveryParts['artifacts'] 
       if (published === undefined) throw new OperatorError('ARTIFACT_INVALID', `${digest} is no module`);
       return { format: 'module', digest, facts: published.facts, layers: [] };
     },
+    resolveChannel: async (releases, channel, signal) => {
+      const image = await releases.resolve(channel, signal);
+      return image && registry.published(image.digest)?.facts.version;
+    },
     verify: async (_repository, { digest }) => {
       if (registry.published(digest)?.isSigned !== true)
         throw new OperatorError('MODULE_UNVERIFIED', 'no signature');
