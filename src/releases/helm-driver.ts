@@ -185,25 +185,7 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
   return {
     monitors,
     deploy: (request, signal) =>
-      locks.run(request.module.name, signal, async () => {
-        const { name } = request.module;
-        const deployed = { release: name, source: request.source };
-        const result = await deployRelease(context, request, signal).catch(async (error: unknown) => {
-          await recordFailedSource(context, deployed, signal);
-          throw error;
-        });
-        await recordSource(context, deployed, result.revision, signal);
-        // Shared reads were made before this deployment.
-        if (result.action !== 'skipped') context.sharedReads.forgetRelease(name);
-        // The monitors watch what was deployed, so they follow the result: an unmanaged release has
-        // none.
-        if (request.isUnmanaged === true) await monitors.stop(name);
-        else if (result.action === 'skipped') await monitors.ensure(name, result.objects, request.drift);
-        else await monitors.restart(name, result.objects, request.drift);
-        // Last, when the monitors run: a release that is not ready yet must not go unwatched.
-        if (request.isUnmanaged !== true) await request.steps?.whenDeployed?.(result.objects, signal);
-        return result;
-      }),
+      locks.run(request.module.name, signal, () => deployAndMonitor(context, monitors, request, signal)),
     prepare: async (request, signal) => {
       try {
         if (request.isUnmanaged !== true) await prepareUpgrade(context, request, signal);
@@ -275,6 +257,31 @@ export async function createHelmDriver(options: HelmDriverOptions): Promise<Helm
     notedReleases: (signal) => notedReleases(context.store, signal),
     preview: (request, signal) => previewRelease(contextOf(request), request, signal),
   };
+}
+
+/** Deploys a release, records what it was deployed from, and monitors its objects. */
+async function deployAndMonitor(
+  context: DriverContext,
+  monitors: MonitorSet,
+  request: DeployRequest,
+  signal: AbortSignal,
+): Promise<DeployResult> {
+  const { name } = request.module;
+  const deployed = { release: name, source: request.source };
+  const result = await deployRelease(context, request, signal).catch(async (error: unknown) => {
+    await recordFailedSource(context, deployed, signal);
+    throw error;
+  });
+  await recordSource(context, deployed, result.revision, signal);
+  // Shared reads were made before this deployment.
+  if (result.action !== 'skipped') context.sharedReads.forgetRelease(name);
+  // The monitors watch what was deployed, so they follow the result: an unmanaged release has none.
+  if (request.isUnmanaged === true) await monitors.stop(name);
+  else if (result.action === 'skipped') await monitors.ensure(name, result.objects, request.drift);
+  else await monitors.restart(name, result.objects, request.drift);
+  // Last, when the monitors run: a release that is not ready yet must not go unwatched.
+  if (request.isUnmanaged !== true) await request.steps?.whenDeployed?.(result.objects, signal);
+  return result;
 }
 
 async function createContext(options: HelmDriverOptions): Promise<DriverContext> {

@@ -1,4 +1,3 @@
-import { stringOf } from '@addon-operator/json';
 import type { Command } from 'commander';
 import {
   addDebugCommand,
@@ -10,6 +9,7 @@ import {
 import { nameArgument } from '../name-arguments.ts';
 import { addArtifactCommands } from './artifact-commands.ts';
 import { addModuleAuthorCommands } from './author-commands.ts';
+import { addHistoryCommands } from './history-commands.ts';
 import { addMirrorCommand } from './mirror-command.ts';
 import { addApproveCommands } from './module-approve-commands.ts';
 import { addSignCommands } from './module-sign-commands.ts';
@@ -74,22 +74,7 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
     .addArgument(nameArgument('module', '<name>', 'name of the module'))
     .option('--debug', 'also show manifests that are not valid YAML')
     .option('--diff', 'show what would change in the cluster');
-  const history = addDebugCommand(
-    module,
-    {
-      name: 'history',
-      description: 'Show what a module was deployed from, the newest first',
-      output: {
-        initial: 'table',
-        hasOnlyJson: true,
-        table: async () => (await import('../output/tables.ts')).historyTable,
-      },
-    },
-    ([name = '']) => ({ path: `/api/v1/modules/${encodeURIComponent(name)}/history` }),
-    common,
-  ).addArgument(nameArgument('module', '<name>', 'name of the module'));
-  addWatchOptions(history);
-  addRollbackCommand(module, common);
+  addHistoryCommands(module, common, pathOf);
   const monitor = addDebugCommand(
     module,
     {
@@ -181,27 +166,6 @@ function addOperationCommands(
     'Stop the current run or deletion of a module; it runs again when something changes',
     () => 'abort',
   );
-}
-
-/** Adds `module rollback`. */
-function addRollbackCommand(module: Command, common: CommandParts): void {
-  addDebugCommand(
-    module,
-    { name: 'rollback', description: 'Take a module back to an earlier revision of its release' },
-    ([name = ''], options) => ({
-      path: `${pathOf(name)}/rollback`,
-      form: {
-        to: stringOf(options['to']),
-        withValues: String(options['withValues'] === true),
-        dryRun: String(options['dryRun'] === true),
-      },
-    }),
-    common,
-  )
-    .addArgument(nameArgument('module', '<name>', 'name of the module'))
-    .option('--to <version|revision>', 'see module history; default: the newest good one with other files')
-    .option('--with-values', 'also restore the section of the ConfigMap of that revision')
-    .option('--dry-run', 'only show what would be done');
 }
 
 const ANY_MODULE = 'name of the module; its directory may be gone';
