@@ -15,7 +15,6 @@ import { taskHandler } from '../operator/task-pipeline.ts';
 import { createQueueing } from '../queues/create-queues.ts';
 import { createReconcile } from '../reconcile/create-reconcile.ts';
 import { createSources } from '../reconcile/module-sources.ts';
-import { openStore } from '../reconcile/open-store.ts';
 import { readModules } from '../reconcile/read-modules.ts';
 import { createAnnotatedOperations, watchAnnotations } from '../requests/requested-operations.ts';
 import { explainedOf } from '../views/explained.ts';
@@ -33,7 +32,7 @@ import { startReleases } from './start-releases.ts';
  */
 // oxlint-disable-next-line max-lines-per-function -- it is the map of who uses whom, which is clear only in one piece
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
-  const { settings, host, base, metrics, hookMetrics, configMap, objects, redactor } = options;
+  const { settings, host, base, store, metrics, hookMetrics, configMap, objects, redactor } = options;
   const { stop, running, heldPorts, variant = {} } = options;
   const { lone, isInspection = false, onWait } = variant;
   const { cluster, reflectors } = base;
@@ -42,7 +41,6 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
 
   // Files come first: pauses and the configuration need the names of the modules.
   const loads = createFileWaits({ settings, host, stop, onWait, isInspection });
-  const store = await openStore(settings, host, isInspection);
   const { files, records } = await readModules({
     settings,
     host,

@@ -30,6 +30,8 @@ export interface BuildOptions {
   readonly settings: Settings;
   readonly host: DaemonHost;
   readonly base: BaseParts;
+  /** Undefined without `--module-store`. */
+  readonly store: ModuleStore | undefined;
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;

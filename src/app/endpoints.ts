@@ -5,6 +5,7 @@
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import { peerUid } from '@addon-operator/process/peer-uid';
+import type { Delivery } from '../delivery/delivery.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
 import { debugCommands } from '../requests/debug-commands.ts';
@@ -22,6 +23,7 @@ import type { DaemonView } from '../status/daemon-view.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { saveSection } from '../values/config-map-save.ts';
 import { createView, type ViewDeps } from '../views/operator-view.ts';
+import { deliveryRollback } from './begin-delivery.ts';
 import type { BuiltOperator } from './build-options.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
@@ -31,7 +33,10 @@ export function viewOf(
   { namespace }: Pick<InstanceSettings, 'namespace'>,
   { cluster }: Pick<BaseParts, 'cluster'>,
   { explained, telemetry, configuration, modules }: BuiltOperator,
-  redactor: Redactor,
+  {
+    redactor,
+    delivery,
+  }: { readonly redactor: Redactor; readonly delivery: Pick<Delivery, 'history'> | undefined },
 ): DaemonView {
   // Comparisons with live objects use the client without a rate limit, like helm.
   const live = {
@@ -58,6 +63,7 @@ export function viewOf(
     compare,
     compareRevisions,
     patchAccess,
+    deliveredVersions: (module) => delivery?.history(module) ?? [],
   });
 }
 
@@ -68,6 +74,8 @@ export interface DebugParts {
   readonly base: Pick<BaseParts, 'cluster'>;
   readonly built: BuiltOperator;
   readonly view: DaemonView;
+  /** Modules from sources; undefined without a module store. */
+  readonly delivery: Delivery | undefined;
   readonly redactor: Redactor;
   /** Different after each start of the operator. */
   readonly bootId: string;
@@ -83,7 +91,8 @@ export interface DebugParts {
  * API, which the page uses too.
  */
 export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
-  const { settings, host, base, built, view, redactor, logs, running, bootId, objects, stop } = parts;
+  const { settings, host, base, built, view, delivery, redactor, logs, running, bootId, objects, stop } =
+    parts;
   const { model, queueing, telemetry, hooks, modules, reconcile, recorder, followed } = built;
   const { releases, extensions, records } = modules;
   const { clock } = host;
@@ -107,12 +116,14 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
       },
       // An Event is a courtesy: the log has the same.
       record: (module, event) => void objects?.record(module, event, stop).catch(() => undefined),
+      deliveryRollback: delivery && deliveryRollback(delivery),
       stop,
     },
   });
   const endpoint = {
     ...commands,
     view,
+    delivery: delivery && (() => delivery.view()),
     redactor,
     parameters: startParameters(adjustable, clock, running),
     identity: operatorIdentity(settings, host, telemetry.metrics, bootId),

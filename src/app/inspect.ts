@@ -9,6 +9,7 @@ import { connectAlone } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { LoneModule } from '../model/lone-module.ts';
 import type { Inspection } from '../plan/inspection.ts';
+import { openStore } from '../reconcile/open-store.ts';
 import type { Settings } from '../settings.ts';
 import { GLOBAL_SECTION } from '../values/module-key.ts';
 import { createConfigMap } from '../values/operator-config-map.ts';
@@ -92,6 +93,7 @@ async function inspectAs<T>(
     settings: own,
     host,
     base,
+    store: await openStore(own, host, true),
     metrics,
     hookMetrics,
     configMap,

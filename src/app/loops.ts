@@ -15,6 +15,7 @@ import type { ConfigMapStore } from '../values/config-map-store.ts';
 import type { BuiltOperator } from './build-options.ts';
 import { freeMemory } from './free-memory.ts';
 import type { DaemonHost } from './host.ts';
+import type { StartedDelivery } from './start-delivery.ts';
 
 // Milliseconds. The live tick shows that the process runs; the check counts for as long as the ConfigMap is refused.
 const LIVE_TICK_MS = 10_000;
@@ -26,6 +27,8 @@ export interface LoopParts {
   readonly configMap: ConfigMapStore;
   /** Updated after changes by these loops. */
   readonly objects: Pick<ModuleObjects, 'changed'> | undefined;
+  /** Modules from sources; undefined without a module store. */
+  readonly delivery: Pick<StartedDelivery, 'run'> | undefined;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
@@ -36,7 +39,7 @@ export interface LoopParts {
  * records; a loop that ends early is logged as an error.
  */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { settings, built, configMap, objects, stop, running } = parts;
+  const { settings, built, configMap, objects, delivery, stop, running } = parts;
   const { model, queueing, telemetry, hooks, modules, reconcile, followed } = built;
   const { registry, converge, pauses } = model;
   const { queues, router, traces } = queueing;
@@ -73,6 +76,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       ? [runLooks(() => rescan.rescan(), settings.modulesRescanMs, host, stop)]
       : []),
     followed.handOvers.run(handOverActions(handingOver, followed.pauses), stop),
+    ...(delivery === undefined ? [] : [delivery.run(stop)]),
     every(host.clock, LIVE_TICK_MS, showLife, stop),
     every(host.clock, CONFIG_CHECK_MS, checkConfig, stop),
   ];

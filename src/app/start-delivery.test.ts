@@ -82,7 +82,6 @@ async function start(settings: Partial<DeliveryOptions['settings']> = {}) {
       whyNotReady: () => undefined,
       section: () => 'color: blue',
       gate: () => Promise.resolve({ type: 'passed' }),
-      preflight: () => Promise.resolve(undefined),
     },
     artifacts: labArtifacts(registry),
     connect: (access) => ({

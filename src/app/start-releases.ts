@@ -27,6 +27,6 @@ export async function startReleases(
     helmReports(reports),
   );
   const lone = variant?.lone;
-  const releases = releasesOf(helm);
+  const releases = releasesOf(helm, settings.crdFilterPrefixes);
   return { helm, releases: lone === undefined ? releases : onlyReleaseOf(lone, releases) };
 }

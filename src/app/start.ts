@@ -18,6 +18,7 @@ import { FILES_CHANGED } from '../model/tasks.ts';
 import { warnAboutUnknownModules } from '../operator/apply-config.ts';
 import { shutDown, startUp } from '../operator/lifecycle.ts';
 import { watchedPaths, watchFiles } from '../operator/watch-files.ts';
+import { openStore } from '../reconcile/open-store.ts';
 import { startStatusSocket } from '../server/start-debug.ts';
 import { type Probes, startProbes } from '../server/start-probes.ts';
 import { ConfigMapEventLog } from '../settings/log-parameters.ts';
@@ -37,6 +38,7 @@ import type { Explained } from '../views/explained.ts';
 import { STARTING_VIEW } from '../views/operator-view.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
+import { beginDelivery } from './begin-delivery.ts';
 import { buildOperator } from './build-operator.ts';
 import type { BuiltOperator, OperatorVariant } from './build-options.ts';
 import { type Cluster, connectCluster } from './connect-cluster.ts';
@@ -44,6 +46,8 @@ import { type DebugParts, startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
 import { type BaseOptions, type BaseParts, startBase, type Tracing } from './infrastructure.ts';
 import { startFreeingMemory, startLoops } from './loops.ts';
+import { operatorForDelivery } from './operator-for-delivery.ts';
+import type { StartedDelivery } from './start-delivery.ts';
 import { stopDaemon } from './stop.ts';
 
 /** A running operator. */
@@ -204,9 +208,16 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     reflectors: base.reflectors,
     redactor,
   });
+  const store = await openStore(settings, host, lone !== undefined);
+  const delivering = operatorForDelivery(host);
+  const delivery =
+    lone === undefined
+      ? await beginDelivery({ ...common, base, store, objects, delivering }, stop)
+      : undefined;
   const built = await buildOperator({
     ...common,
     base,
+    store,
     configMap,
     objects,
     heldPorts: lead.heldPorts,
@@ -215,8 +226,10 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
       onWait: showsWait(common, probes),
     },
   });
+  delivering.show(built);
   const view = await startOperator(built, {
     ...common,
+    delivery,
     base,
     configMap,
     objects,
@@ -231,6 +244,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
 
 interface OperatorStart {
   readonly settings: Settings;
+  readonly delivery: StartedDelivery | undefined;
   readonly host: DaemonHost;
   readonly base: BaseParts;
   readonly configMap: ConfigMapStore;
@@ -253,6 +267,7 @@ async function startOperator(
   built: BuiltOperator,
   {
     settings,
+    delivery,
     host,
     base,
     configMap,
@@ -288,7 +303,7 @@ async function startOperator(
   // Before the queues: requests may arrive before the first hook runs, but not before the hooks are
   // loaded.
   await bindings.setWebhooks(globalHooks.runtimes, true, stop);
-  const view = viewOf(settings, base, built, redactor);
+  const view = viewOf(settings, base, built, { redactor, delivery: delivery?.delivery });
   probes.show(view);
   const api = await startDebugEndpoint({
     settings,
@@ -296,6 +311,7 @@ async function startOperator(
     base,
     built,
     view,
+    delivery: delivery?.delivery,
     redactor,
     bootId,
     logs,
@@ -306,7 +322,7 @@ async function startOperator(
   await page.show({ api });
   startUp(lifecycle, built.handle, { stop, abort });
   // Loops that queue tasks start after the queues, so that the tasks of the start come first.
-  startLoops(host, { settings, built, configMap, objects, stop, running });
+  startLoops(host, { settings, built, configMap, objects, delivery, stop, running });
   const { extensions } = modules;
   const source = moduleSource(built.explained, { registry, converge, router, queues, extensions }, redactor);
   runModuleObjects(objects, source, settings, host, running);

@@ -9,7 +9,7 @@ import type { DeliverySettings } from '../settings/delivery-settings.ts';
 import type { ContentBackup } from './content-backup.ts';
 import type { Gate, GateResult } from './gates.ts';
 import type { HistoryStore } from './history-store.ts';
-import type { ModuleSwitch, SwitchRefusal, SwitchRequest } from './module-switch.ts';
+import type { ModuleSwitch } from './module-switch.ts';
 import type { Source } from './parse-spec.ts';
 import type { StateStore } from './state-store.ts';
 
@@ -49,6 +49,8 @@ export interface ArtifactTools {
       readonly repository: Repository;
       readonly artifact: ModuleArtifact;
       readonly directory: string;
+      /** Its name, which is signed along with the files. */
+      readonly module: string;
       readonly policy: VerificationPolicy;
     },
     signal: AbortSignal,
@@ -66,12 +68,10 @@ export interface DeliveryFacts {
   section(module: string): string | undefined;
 }
 
-/** What is tried before a switch, and what is observed after it. */
+/** What is observed after a switch. */
 export interface UpdateChecks {
   /** @param sinceMs when the version was put into operation, in milliseconds since the epoch */
   gate(gate: Gate, module: string, sinceMs: number, signal: AbortSignal): Promise<GateResult>;
-  /** The refusal of the API server, if it refuses an object of the new version. */
-  preflight(request: SwitchRequest, signal: AbortSignal): Promise<SwitchRefusal | undefined>;
 }
 
 /** Reasons of Events about delivery. */

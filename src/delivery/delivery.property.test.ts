@@ -207,14 +207,14 @@ class Model {
         return await lab.restart({ losesStore: step.losesStore });
       case 'refuse':
         for (const version of [1, 2, 3])
-          lab.preflightRefusals.set(`${step.module} 1.${version}.0`, {
+          lab.refusals.set(`${step.module} 1.${version}.0`, {
             type: 'refused',
             reason: 'WouldFail',
             message: 'no',
           });
         return;
       case 'accept':
-        lab.preflightRefusals.clear();
+        lab.refusals.clear();
         return;
       case 'wait':
         return await lab.wait(step.minutes * MINUTE);
@@ -249,7 +249,7 @@ test('whatever happens, what runs was verified and wanted, and nothing is remove
         }
         // At last everything is there again: each module with an install runs with whole content.
         lab.registry.fault = undefined;
-        lab.preflightRefusals.clear();
+        lab.refusals.clear();
         await lab.wait(25 * MINUTE);
         expect(model.problems).toEqual([]);
         expect(lab.delivery.unavailable()).toEqual(new Map());

@@ -164,7 +164,7 @@ test('three failures in a row hold the module', async () => {
 
 test('a preflight that is refused leaves the version, and is tried again', async () => {
   const lab = await started();
-  lab.preflightRefusals.set('web 1.1.0', {
+  lab.refusals.set('web 1.1.0', {
     type: 'refused',
     reason: 'WouldFail',
     message: 'denied: no latest',
@@ -173,7 +173,7 @@ test('a preflight that is refused leaves the version, and is tried again', async
   await lab.wait(INTERVAL);
   expect(lab.pending('web')).toBe('WouldFail: denied: no latest');
   expect(lab.switches).toHaveLength(1);
-  lab.preflightRefusals.clear();
+  lab.refusals.clear();
   await lab.wait(2 * MINUTE);
   expect(lab.running).toEqual({ web: '1.1.0' });
 });

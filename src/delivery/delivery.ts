@@ -11,6 +11,7 @@ import { checkSource } from './check-source.ts';
 import type { UpdateLimits } from './decide.ts';
 import type { DeliveryParts, SourceAccess, UpdateSettings } from './delivery-parts.ts';
 import { type DeliveryView, installView, sourceView } from './delivery-view.ts';
+import type { HistoryEntry } from './history.ts';
 import { digestsOf } from './install-state.ts';
 import { restoreContent } from './obtain-content.ts';
 import type { Install, Parsed, Source } from './parse-spec.ts';
@@ -23,7 +24,7 @@ import {
   newSourceRecord,
   type SourceRecord,
 } from './records.ts';
-import { type RollbackOutcome, type RollbackRequest, rollBack } from './roll-back.ts';
+import { type RollbackRequest, rollBack, type VersionRollback } from './roll-back.ts';
 import { isSame } from './same.ts';
 import { finishSwitch, type StepContext, stepModule } from './step-module.ts';
 
@@ -316,7 +317,12 @@ export class Delivery {
    *
    * @throws OperatorError MODULE_UNKNOWN, REQUEST_REFUSED with the reason, and errors of the registry and the store
    */
-  async rollback(name: string, request: RollbackRequest, signal: AbortSignal): Promise<RollbackOutcome> {
+  /** The versions that a module ran with, the newest first; undefined for a module without a ModuleInstall. */
+  history(name: string): readonly HistoryEntry[] | undefined {
+    return this.#modules.has(name) ? this.#parts.history.entries(name) : undefined;
+  }
+
+  async rollback(name: string, request: RollbackRequest, signal: AbortSignal): Promise<VersionRollback> {
     const record = this.#modules.get(name);
     if (record === undefined) throw new OperatorError('MODULE_UNKNOWN', `there is no ModuleInstall ${name}`);
     const outcome = await this.#locks.run(name, signal, () =>

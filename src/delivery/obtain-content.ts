@@ -77,7 +77,7 @@ async function unpackFrom(
     throw new OperatorError('REGISTRY_NOT_FOUND', `${repository.url} does not have ${content.digest}`);
   const artifact = await artifacts.read(repository, descriptor, signal, { tag: content.version });
   await store.add(content, (directory) =>
-    artifacts.unpack({ repository, artifact, directory, policy }, signal),
+    artifacts.unpack({ repository, artifact, directory, module: content.module, policy }, signal),
   );
   reports.pulled(content.module, (clock.steadyMs() - startedMs) / 1_000);
 }

@@ -11,17 +11,19 @@ export interface RollbackRequest {
   readonly to?: string;
   /** Whether the section of the ConfigMap goes back as well. */
   readonly withValues?: boolean;
+  /** Only says what would be done. Default false. */
+  readonly isDryRun?: boolean;
 }
 
-export type RollbackOutcome = SwitchOutcome & { readonly version: string };
+export type VersionRollback = (SwitchOutcome | { readonly type: 'planned' }) & { readonly version: string };
 
 /** @throws OperatorError REQUEST_REFUSED with the reason, and errors of the registry and the store */
 export async function rollBack(
   context: StepContext,
   record: ModuleRecord,
-  { to, withValues = false }: RollbackRequest,
+  { to, withValues = false, isDryRun = false }: RollbackRequest,
   signal: AbortSignal,
-): Promise<RollbackOutcome> {
+): Promise<VersionRollback> {
   const { history, clock } = context.parts;
   const { name } = record;
   const entry = installOf(record)?.entry ?? record.state.entry;
@@ -30,6 +32,7 @@ export async function rollBack(
   const section = withValues ? history.section(name, target.digest) : undefined;
   if (withValues && section === undefined)
     throw new OperatorError('REQUEST_REFUSED', `the values of ${name} ${target.version} were not kept`);
+  if (isDryRun) return { type: 'planned', version: target.version };
   const left = record.state.installed;
   const way = { to: target, entry, ...(section !== undefined && { section }) };
   const outcome = await returnTo(context, record, way, signal);

@@ -193,10 +193,6 @@ async function change(
     version,
     ...(section !== undefined && { section }),
   };
-  if (record.state.installed !== undefined) {
-    const refused = await parts.operator.preflight(request, signal);
-    if (refused !== undefined) return refused;
-  }
   await saveState(context, record, (state) => ({ ...state, intent }), signal);
   const outcome = await parts.modules.switch(request, signal);
   if (outcome.type === 'refused')

@@ -3,7 +3,9 @@ import type { ReleaseStatus } from '@addon-operator/helm/recovery-table';
 import type { ReleaseHistory } from '@addon-operator/helm/release-history';
 import type { JsonObject } from '@addon-operator/json';
 import type { Module } from '../modules/module.ts';
+import { preflight } from '../modules/preflight.ts';
 import type { DriftReport } from '../releases/drift/drift-policy.ts';
+import type { RefusedObject } from '../releases/dry-run.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';
 import type { DeployedSource } from '../releases/record-source.ts';
 import type { UnlockResult } from '../releases/recover.ts';
@@ -59,11 +61,12 @@ export interface Releases {
    */
   prepare(module: Module, values: JsonObject, span: Span, signal: AbortSignal): Promise<void>;
   /**
-   * The manifests of a module, without a change in the cluster.
+   * The objects of a module that the API server would refuse; `chart` if it does not render. Changes
+   * nothing.
    *
-   * @throws OperatorError HELM_FAILED with helm's error
+   * @throws OperatorError MODULE_INVALID when the directory cannot be read
    */
-  render(module: Module, values: JsonObject, signal: AbortSignal): Promise<string>;
+  preflight(module: Module, values: JsonObject, signal: AbortSignal): Promise<readonly RefusedObject[]>;
   /** A hook has run and may have changed the cluster: drops cached reads. */
   forgetReads(): void;
   exists(name: string, signal: AbortSignal): Promise<boolean>;
@@ -112,8 +115,12 @@ export interface Releases {
   onGlobalChange(): Promise<void>;
 }
 
-/** The helm driver as the operator uses it. */
-export function releasesOf(driver: HelmDriver): Releases {
+/**
+ * The helm driver as the operator uses it.
+ *
+ * @param crdFilterPrefixes names of files below `crds/` that begin with one of them are no CRDs
+ */
+export function releasesOf(driver: HelmDriver, crdFilterPrefixes: readonly string[]): Releases {
   return {
     deploy: async (module, values, options, signal) => {
       const { drift, conflicts } = module.manifest;
@@ -123,7 +130,8 @@ export function releasesOf(driver: HelmDriver): Releases {
     },
     prepare: (module, values, span, signal) =>
       driver.prepare({ module, values, conflicts: module.manifest.conflicts, span }, signal),
-    render: (module, values, signal) => driver.render({ module, values }, signal),
+    preflight: (module, values, signal) =>
+      preflight({ helm: driver, crdFilterPrefixes }, { module, values }, signal),
     forgetReads: () => driver.forgetReads(),
     exists: (name, signal) => driver.exists(name, signal),
     revision: (name, signal) => driver.revision(name, signal),

@@ -194,7 +194,9 @@ test('a second writer waits until the first has finished', async () => {
       events.push('end');
     });
   await Promise.all(
-    ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, index) => adding(index % 2 === 0 ? one : two, digestOf(letter))),
+    ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, index) =>
+      adding(index % 2 === 0 ? one : two, digestOf(letter)),
+    ),
   );
   expect(events).toEqual(Array.from({ length: 6 }, () => ['begin', 'end']).flat());
   expect((await readdir(directory)).filter((name) => name.includes('lock'))).toHaveLength(1);

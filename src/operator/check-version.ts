@@ -7,6 +7,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Releases } from '../model/releases.ts';
 import type { ModuleReading, ModuleSources } from '../model/services.ts';
 import type { Module } from '../modules/module.ts';
+import type { RefusedObject } from '../releases/dry-run.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 
@@ -16,7 +17,7 @@ export interface CheckVersionParts {
   readonly sources: Pick<ModuleSources, 'prepareModuleHooks'>;
   readonly values: Pick<ValuesStore, 'withFiles'>;
   readonly settingsChecks: Pick<SettingsChecks, 'problemsOf'>;
-  readonly releases: Pick<Releases, 'render'>;
+  readonly releases: Pick<Releases, 'preflight'>;
 }
 
 /** A version that may run; `keep` hands its hooks to the next run of the module. */
@@ -34,14 +35,15 @@ interface CheckedVersion {
 
 /**
  * Checks a version of a module while the old one runs: its files, the `--config` of its hooks, the
- * section of the ConfigMap against its schemas, and whether its chart renders. Nothing is changed.
+ * section of the ConfigMap against its schemas, and whether its chart renders and the API server would
+ * take its objects. Nothing is changed.
  */
 export async function checkVersion(
   parts: CheckVersionParts,
   { module, reading, section }: CheckedVersion,
   signal: AbortSignal,
 ): Promise<AcceptedVersion | SwitchRefusal> {
-  const { name, refusal, chart } = module;
+  const { name, refusal, chart: kind } = module;
   const refused = (reason: SwitchRefusal['reason'], message: string): SwitchRefusal => ({
     type: 'refused',
     reason,
@@ -57,10 +59,13 @@ export async function checkVersion(
     const problems = await parts.settingsChecks.problemsOf({ name, hooks, values }, current, signal);
     if (problems.length > 0) return refused('SettingsInvalid', problems.join('\n'));
     // Before its first run the values of its hooks are unknown.
-    if (chart !== 'none' && parts.registry.isEnabled(name)) {
-      const problem = await renderProblem(parts, module, values, signal);
-      if (problem !== undefined && !(hooks.length > 0 && isAboutValues(problem)))
-        return refused('NotLoadable', problem);
+    if (kind !== 'none' && parts.registry.isEnabled(name)) {
+      const found = await refusedObjects(parts, module, values, signal);
+      const [chart] = found.filter(({ object }) => object === 'chart');
+      if (chart !== undefined && !(hooks.length > 0 && isAboutValues(chart.reason)))
+        return refused('NotLoadable', chart.reason);
+      if (chart === undefined && found.length > 0)
+        return refused('WouldFail', found.map(({ object, reason }) => `${object}: ${reason}`).join('\n'));
     }
     return { type: 'accepted', keep };
   } catch (error) {
@@ -69,19 +74,19 @@ export async function checkVersion(
   }
 }
 
-async function renderProblem(
+async function refusedObjects(
   { releases }: CheckVersionParts,
   module: Module,
   values: ValuesStore,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<readonly RefusedObject[]> {
   try {
-    await releases.render(module, visibleToHelm(values, module.name), signal);
-    return undefined;
+    return await releases.preflight(module, visibleToHelm(values, module.name), signal);
   } catch (error) {
     rethrowAbort(error, signal);
     // A Secret that is missing says nothing about the version.
-    return hasCode(error, 'SECRET_MISSING') ? undefined : messageOf(error);
+    if (hasCode(error, 'SECRET_MISSING')) return [];
+    throw error;
   }
 }
 

@@ -19,8 +19,11 @@ export async function rollbackResponse(
   const outcome = await rollback(module, order, signal);
   if (outcome.type === 'refused')
     return errorResponse(409, 'REQUEST_REFUSED', `module ${module} cannot be rolled back: ${outcome.reason}`);
+  if (outcome.type === 'switched')
+    return textResponse(`module ${module} is switched back to version ${outcome.version}\n`);
   const version = outcome.version === '' ? '' : ` (version ${outcome.version})`;
-  const target = `revision ${outcome.revision}${version}`;
+  const target =
+    outcome.revision === undefined ? `version ${outcome.version}` : `revision ${outcome.revision}${version}`;
   switch (outcome.type) {
     case 'planned':
       return textResponse(`module ${module} would be rolled back to ${target}\n`);

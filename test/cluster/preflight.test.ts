@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { preflight } from '../../src/delivery/preflight.ts';
+import { preflight } from '../../src/modules/preflight.ts';
 import type { HelmDriver } from '../../src/releases/helm-driver.ts';
 import {
   describeCluster,

@@ -192,7 +192,6 @@ export class DeliveryLab {
   /** Versions, `web 1.1.0`, whose gates are not passed. */
   readonly gates = new Map<string, GateResult>();
   readonly refusals = new Map<string, SwitchOutcome>();
-  preflightRefusals = new Map<string, SwitchOutcome & { type: 'refused' }>();
   /** Called within each switch. */
   onSwitch: (request: SwitchRequest) => void | Promise<void> = () => undefined;
   section: string | undefined = 'color: blue';
@@ -248,8 +247,6 @@ export class DeliveryLab {
           const digest = [...store.linked].find(([entry]) => entry.slice(4) === module)?.[1] ?? '';
           return await Promise.resolve(this.gates.get(`${module} ${version(digest)}`) ?? { type: 'passed' });
         },
-        preflight: async ({ module, digest }) =>
-          await Promise.resolve(this.preflightRefusals.get(`${module} ${version(digest)}`)),
       },
       reports: {
         event: (module, { reason, message }: DeliveryEvent) => {

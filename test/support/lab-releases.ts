@@ -25,9 +25,9 @@ export function labReleases(
 ): Releases {
   return {
     prepare: () => Promise.resolve(),
-    render: async (module) => {
-      await call(`render ${module.name}`);
-      return '';
+    preflight: async (module) => {
+      await call(`preflight ${module.name}`);
+      return [];
     },
     forgetReads: () => undefined,
     onGlobalChange: async () => {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { hasCode } from '@addon-operator/base/errors';
 import { parseCrdFile } from '@addon-operator/kube-client/crd';
-import { findCrdFiles } from '../modules/crds/crds-of-modules.ts';
 import type { DeployRequest } from '../releases/deploy.ts';
 import { type KindKey, kindOfCrd, type RefusedObject } from '../releases/dry-run.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';
+import { findCrdFiles } from './crds/crds-of-modules.ts';
 
 export interface PreflightParts {
   readonly helm: Pick<HelmDriver, 'dryRun'>;

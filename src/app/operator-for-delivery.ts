@@ -1,0 +1,67 @@
+/**
+ * Wiring: the operator as delivery sees it. Delivery brings content in place before modules are read, so it exists before
+ * the operator, and asks it nothing until `show` was called.
+ */
+
+import { OperatorError } from '@addon-operator/base/errors';
+import { stringifyJson } from '@addon-operator/json';
+import type { DeliveryParts } from '../delivery/delivery-parts.ts';
+import { GateObserver } from '../delivery/observe-gates.ts';
+import { summarizeModules } from '../views/explain-module.ts';
+import type { BuiltOperator } from './build-options.ts';
+import type { DaemonHost } from './host.ts';
+
+export interface OperatorForDelivery {
+  readonly operator: DeliveryParts['operator'];
+  readonly modules: DeliveryParts['modules'];
+  /** From now on the operator answers. */
+  show(built: BuiltOperator): void;
+}
+
+export function operatorForDelivery({
+  clock,
+  version,
+}: Pick<DaemonHost, 'clock' | 'version'>): OperatorForDelivery {
+  let shown: BuiltOperator | undefined;
+  const built = (): BuiltOperator => {
+    if (shown === undefined)
+      throw new OperatorError('INTERNAL', 'delivery runs before the operator is built');
+    return shown;
+  };
+  const switching = (): DeliveryParts['modules'] => {
+    const { switching } = built().modules;
+    if (switching === undefined) throw new OperatorError('INTERNAL', 'there is no module store');
+    return switching;
+  };
+  const whyNotReady = (module: string): string | undefined => {
+    const summary = summarizeModules(built().explained).find((each) => each.module === module);
+    if (summary === undefined) return 'the operator does not know it yet';
+    const { status, heldUpBy, lastError, waitsFor, reason } = summary;
+    return status === 'ready' ? undefined : `${status}: ${heldUpBy ?? lastError ?? waitsFor[0] ?? reason}`;
+  };
+  const gates = new GateObserver({ clock, whyNotReady });
+  return {
+    operator: {
+      version,
+      modules: () => {
+        const { registry } = built().model;
+        const enabled = registry.modules.filter(({ name }) => registry.isEnabled(name));
+        return new Map(enabled.map((module) => [module.name, module.version]));
+      },
+      whyNotReady,
+      section: (module) => {
+        const found = built().model.registry.find(module);
+        const section = found && built().configuration.values.configValues(found.name);
+        return section && stringifyJson(section);
+      },
+      gate: (gate, module, sinceMs, signal) => gates.observe(gate, module, sinceMs, signal),
+    },
+    modules: {
+      switch: (request, signal) => switching().switch(request, signal),
+      remove: (entry, signal) => switching().remove(entry, signal),
+    },
+    show: (operator) => {
+      shown = operator;
+    },
+  };
+}
