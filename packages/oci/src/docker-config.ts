@@ -1,13 +1,13 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { helperCredential, type RunPlugin } from './credential-plugins.ts';
-import { isDockerHub } from './reference.ts';
 import {
   type Credential,
   type CredentialSource,
   type CredentialsByPattern,
   credentialFor,
 } from './registry-credentials.ts';
+import { isDockerHub } from './repository-url.ts';
 
 const DOCKER_HUB_KEY = 'https://index.docker.io/v1/';
 

@@ -16,8 +16,8 @@ import {
   referrerEntry,
   referrersTag,
 } from './oci-manifest.ts';
-import { isTag, requireReference } from './reference.ts';
 import type { BlobContent, Descriptor, FetchedManifest, WritableRepository } from './repository.ts';
+import { isTag, requireReference } from './repository-url.ts';
 
 const REF_NAME = 'org.opencontainers.image.ref.name';
 const LAYOUT = '{"imageLayoutVersion":"1.0.0"}';

@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import type { Clock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { LayoutRepository } from './layout-repository.ts';
-import { parseRepositoryUrl } from './reference.ts';
 import { RegistryAuthorization } from './registry-authorization.ts';
 import { RegistryConnections } from './registry-connections.ts';
 import type { CredentialSource } from './registry-credentials.ts';
 import { RegistryEndpoint } from './registry-endpoint.ts';
 import { RegistryRepository } from './registry-repository.ts';
 import type { WritableRepository } from './repository.ts';
+import { parseRepositoryUrl } from './repository-url.ts';
 
 export interface SessionOptions {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { isDockerHub } from './reference.ts';
+import { isDockerHub } from './repository-url.ts';
 
 /** An account of a registry. Never part of a message. */
 export type Credential =

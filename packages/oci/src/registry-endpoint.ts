@@ -2,7 +2,6 @@ import type { Clock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf } from '@addon-operator/json';
 import { escapeControls } from '@addon-operator/strings/escape-controls';
-import { isDockerHub } from './reference.ts';
 import type { RegistryAuthorization } from './registry-authorization.ts';
 import {
   type RegistryConnections,
@@ -10,6 +9,7 @@ import {
   type RegistryResponse,
   shown,
 } from './registry-connections.ts';
+import { isDockerHub } from './repository-url.ts';
 import { statusError } from './response-status.ts';
 
 export interface EndpointParts {

@@ -12,10 +12,10 @@ import {
   referrerEntry,
   referrersTag,
 } from './oci-manifest.ts';
-import { isTag, requireReference } from './reference.ts';
 import type { RegistryResponse } from './registry-connections.ts';
 import type { RegistryEndpoint } from './registry-endpoint.ts';
 import type { BlobContent, Descriptor, FetchedManifest, WritableRepository } from './repository.ts';
+import { isTag, requireReference } from './repository-url.ts';
 import { nextPage } from './response-headers.ts';
 import { isCut } from './response-status.ts';
 

@@ -127,6 +127,26 @@ describeRegistries('module mirror', () => {
     );
   });
 
+  test('copies what refers to a signature, and misses it at the destination', async () => {
+    const source = open(withApi.url('nested'));
+    const { descriptor } = await pushArtifact(source, '1.0.0', randomBytes(10));
+    const signature = await pushArtifact(source, '', randomBytes(10), descriptor);
+    const attestation = await pushArtifact(source, '', randomBytes(10), signature.descriptor);
+    await mirror(`${withApi.url('nested')} ${without.url('nested')} --all`);
+    const copied = await open(without.url('nested')).referrers(signature.descriptor.digest, signal);
+    expect(copied.map(({ digest }) => digest)).toEqual([attestation.descriptor.digest]);
+    await withApi.setFaults({
+      path: `/v2/lossy/referrers/${signature.descriptor.digest}`,
+      body: '{"manifests":[]}',
+    });
+    const run = await mirror(`${without.url('nested')} ${withApi.url('lossy')} --all`);
+    await withApi.setFaults();
+    expect(run).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(attestation.descriptor.digest),
+    });
+  });
+
   test('uploads nothing that is there already', async () => {
     const target = withApi.url('once');
     await mirror(`${without.url('source')} ${target} --all`);

@@ -12,14 +12,6 @@ export type RepositoryLocation =
     }
   | { readonly type: 'layout'; readonly directory: string };
 
-/** An artifact of a repository. */
-export interface ArtifactReference {
-  /** Of the repository, for `openRepository`. */
-  readonly url: string;
-  /** A tag or a digest; undefined if none is named. */
-  readonly reference: string | undefined;
-}
-
 const COMPONENT = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*$/;
 const HOST = /^(?:[a-z0-9][a-z0-9.-]*|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
 const TAG = /^\w[\w.-]{0,127}$/;
@@ -60,20 +52,6 @@ export function parseRepositoryUrl(url: string): RepositoryLocation {
 /** Docker Hub has more than one name, and its credentials hold for each of them. */
 export function isDockerHub(host: string): boolean {
   return DOCKER_HUB.includes(host);
-}
-
-/** `URL[:TAG][@DIGEST]`; a digest wins over a tag. @throws OperatorError SOURCE_INVALID */
-export function parseArtifactReference(text: string): ArtifactReference {
-  const [withTag = '', digest, ...more] = text.split('@');
-  if (more.length > 0 || (digest !== undefined && !isDigest(digest))) {
-    throw invalid(text, 'behind @ there is a digest, sha256: and 64 hex digits');
-  }
-  const colon = withTag.indexOf(':', withTag.lastIndexOf('/'));
-  const [url, tag] =
-    colon === -1 ? [withTag, undefined] : [withTag.slice(0, colon), withTag.slice(colon + 1)];
-  if (tag !== undefined && !isTag(tag)) throw invalid(text, `${JSON.stringify(tag)} is no tag`);
-  parseRepositoryUrl(url);
-  return { url, reference: digest ?? tag };
 }
 
 function directoryOf(url: string): string {

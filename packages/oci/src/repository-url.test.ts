@@ -1,8 +1,7 @@
 import { hasCode } from '@addon-operator/base/errors';
 import { describe, expect, test } from 'vitest';
-import { parseArtifactReference, parseRepositoryUrl } from './reference.ts';
+import { parseRepositoryUrl } from './repository-url.ts';
 
-const DIGEST = `sha256:${'a'.repeat(64)}`;
 const registry = (host: string, name: string): unknown => ({ type: 'registry', host, name });
 
 describe('a URL of a repository', () => {
@@ -49,31 +48,4 @@ describe('a URL of a repository', () => {
       'a URL of a registry: credentials belong into a Secret or into the docker config, not into the URL',
     );
   });
-});
-
-describe('a reference to an artifact', () => {
-  for (const [text, url, reference] of [
-    ['oci://localhost:5000/web', 'oci://localhost:5000/web', undefined],
-    ['oci://localhost:5000/web:1.0.0', 'oci://localhost:5000/web', '1.0.0'],
-    [`oci://localhost/web@${DIGEST}`, 'oci://localhost/web', DIGEST],
-    [`oci://localhost/web:1.0.0@${DIGEST}`, 'oci://localhost/web', DIGEST],
-    ['oci-layout:///modules/web:stable', 'oci-layout:///modules/web', 'stable'],
-  ] as const) {
-    test(`${text.slice(0, 40)} is read`, () => {
-      expect(parseArtifactReference(text)).toEqual({ url, reference });
-    });
-  }
-
-  for (const text of [
-    'oci://localhost/web:',
-    'oci://localhost/web:a b',
-    'oci://localhost/web@sha256:1',
-    'oci://localhost/web@a@b',
-  ]) {
-    test(`${text} is refused`, () => {
-      expect(() => parseArtifactReference(text)).toThrow(
-        expect.toSatisfy((error) => hasCode(error, 'SOURCE_INVALID')),
-      );
-    });
-  }
 });
