@@ -65,19 +65,13 @@ export function isSigned(keys: readonly KeyObject[], message: Uint8Array, signat
 }
 
 function isSignedBy(key: KeyObject, message: Uint8Array, signature: Uint8Array): boolean {
-  switch (key.asymmetricKeyType) {
-    case 'ed25519':
-      return verify(null, message, key, signature);
-    case 'ec': {
-      // Cosign hashes with SHA-256 whatever the curve, newer versions with the hash of the curve.
-      const ofCurve = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ''] ?? 'sha256';
-      return ['sha256', ofCurve].some((hash) => verify(hash, message, key, signature));
-    }
-    case 'rsa':
-      return [constants.RSA_PKCS1_PADDING, constants.RSA_PKCS1_PSS_PADDING].some((padding) =>
-        verify('sha256', message, { key, padding }, signature),
-      );
-    default:
-      return false;
-  }
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  if (type === 'ed25519') return verify(null, message, key, signature);
+  if (type === 'rsa')
+    return [constants.RSA_PKCS1_PADDING, constants.RSA_PKCS1_PSS_PADDING].some((padding) =>
+      verify('sha256', message, { key, padding }, signature),
+    );
+  // Cosign hashes with SHA-256 whatever the curve, newer versions with the hash of the curve.
+  const ofCurve = CURVES[details?.namedCurve ?? ''] ?? 'sha256';
+  return ['sha256', ofCurve].some((hash) => verify(hash, message, key, signature));
 }

@@ -69,7 +69,7 @@ test('all that a policy decides on is in the config', async () => {
     digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
   });
   const { digest } = await pushPacked(packed, repository, [], SIGNAL);
-  const artifact = await readArtifact(repository, (await repository.resolve('1.5.0'))!, SIGNAL);
+  const artifact = await readArtifact(repository, packed.manifest.descriptor, SIGNAL);
   expect(artifact).toMatchObject({
     format: 'module',
     digest,
@@ -204,11 +204,12 @@ test('manifest and signature are packed along, and a manifest of other files is 
     'addon-operator-module',
   );
   await put({ 'module.manifest': text, 'module.manifest.sig': signature });
-  await pushPacked(await packModule(directory, {}, SIGNAL), repository, [], SIGNAL);
+  const packed = await packModule(directory, {}, SIGNAL);
+  await pushPacked(packed, repository, [], SIGNAL);
   const target = await mkdtemp(join(tmpdir(), 'artifacts-'));
   await unpackArtifact(
     repository,
-    await readArtifact(repository, (await repository.resolve('1.4.2'))!, SIGNAL),
+    await readArtifact(repository, packed.manifest.descriptor, SIGNAL),
     target,
     SIGNAL,
   );
@@ -232,7 +233,7 @@ const NAMES = [
   'x y',
   '-d',
   `long-${'n'.repeat(90)}`,
-  `${'ü'.repeat(60)}`,
+  'ü'.repeat(60),
   'f.yaml',
   '.helmignore',
   '.wh.g',

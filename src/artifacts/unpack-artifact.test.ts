@@ -174,6 +174,18 @@ test.each<[string, Partial<UnpackLimits>, RegExp]>([
   expect(await readdir(directory)).toEqual([]);
 });
 
+test('entries that add nothing are limited too', async () => {
+  const layer = {
+    isCompressed: true,
+    chunks: Readable.from([rawTgz([CHART, { name: 'd/' }, { name: 'd/' }])]),
+  };
+  const limits = { ...UNPACK_LIMITS, entries: 2 };
+  await expect(unpackLayers([layer], { title: 'web', directory, limits }, SIGNAL)).rejects.toMatchObject({
+    code: 'ARTIFACT_INVALID',
+    message: 'web: there are more than 2 files and directories in it',
+  });
+});
+
 test('headers without entries are limited too', async () => {
   const headers = Array.from({ length: 40 }, () => paxHeader({ comment: 'x'.repeat(60_000) }, 'g'));
   const layer = { isCompressed: true, chunks: Readable.from([rawTgz([CHART, ...headers])]) };

@@ -41,7 +41,7 @@ export async function unpackArtifact(
 
 /** A layer that is fetched when it is read. */
 export function layerOf(repository: Repository, layer: Descriptor, signal: AbortSignal): ArchiveLayer {
-  return { isCompressed: /gzip$/u.test(layer.mediaType), chunks: repository.blob(layer, signal) };
+  return { isCompressed: layer.mediaType.endsWith('gzip'), chunks: repository.blob(layer, signal) };
 }
 
 function isModule({ files }: UnpackedContent): boolean {

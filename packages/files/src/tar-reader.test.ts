@@ -58,25 +58,32 @@ test('a header is parsed as it was written', () => {
   expect(() => headerBlock({ ...header, name: `${header.name}x` })).toThrow('too long for a header');
 });
 
-test.each<[string, (block: Buffer) => void, RegExp | number]>([
-  ['a binary size of GNU', (block) => block.fill(0, 124, 136).writeUInt8(0x80, 124), 0],
-  ['a size with spaces', (block) => block.write('        017 ', 124), 15],
-  ['a negative size of GNU', (block) => block.fill(0xff, 124, 136), /number field is invalid/],
+test.each<[string, (block: Buffer) => void, string]>([
+  ['a binary size of GNU', (block) => block.fill(0, 124, 136).writeUInt8(0x80, 124), '0'],
+  ['a size with spaces', (block) => block.write('        017 ', 124), '15'],
+  ['a negative size of GNU', (block) => block.fill(0xff, 124, 136), 'a number field is invalid'],
   [
     'a size beyond all numbers',
     (block) => block.fill(0xff, 124, 136).writeUInt8(0x80, 124),
-    /number field is invalid/,
+    'a number field is invalid',
   ],
-  ['a size that is no number', (block) => block.write('00000000x17\0', 124), /number field is invalid/],
-])('of %s the header says so', (_title, change, expected) => {
+  ['a size that is no number', (block) => block.write('00000000x17\0', 124), 'a number field is invalid'],
+])('the size of a header is read or refused: %s', (_title, change, expected) => {
   const block = headerBlock(FILE);
   change(block);
   block.fill(' ', 148, 156);
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  if (typeof expected === 'number') expect(parseHeader(block).sizeBytes).toBe(expected);
-  else expect(() => parseHeader(block)).toThrow(expected);
+  expect(sizeIn(block)).toBe(expected);
 });
+
+function sizeIn(block: Buffer): string {
+  try {
+    return String(parseHeader(block).sizeBytes);
+  } catch (error) {
+    return String(error instanceof RangeError && error.message);
+  }
+}
 
 test('the source is closed when the reader stops early', async () => {
   let isClosed = false;
