@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeApiIndependent, describeLifecycle } from '../support/lifecycle-suite.ts';
+import { lookAtFiles } from '../support/store/store-world.ts';
 import { World } from '../support/world.ts';
 import { announcer, configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -52,7 +53,7 @@ describeLifecycle((backend) => {
     expect(world.daemon.built.configuration.values.values('web' as never)).toEqual({ a: 1 });
   });
 
-  test('a module whose directory is removed at run time can still be deleted, and a new directory is ignored', async () => {
+  test('a module whose directory is removed at run time can still be deleted, and a new directory is taken up', async () => {
     await using world = await World.create(backend(), {
       modules: {
         'values.yaml': 'webEnabled: true\n',
@@ -71,8 +72,9 @@ describeLifecycle((backend) => {
     await world.putConfig({ newEnabled: 'true', webEnabled: 'false' });
     await world.log.untilMessage('ModuleDelete success, module is deleted');
     expect(await world.get('configmaps', 'web')).toBeUndefined();
-    expect(world.daemon.operator.registry.modules.map(({ name }) => name)).toEqual(['web']);
     expect(world.log.printed).toEqual(['web onStartup']);
+    await lookAtFiles(world, async () => expect(world.log.printed).toEqual(['web onStartup', 'new onStartup']));
+    expect(world.daemon.operator.registry.modules.map(({ name }) => name)).toEqual(['new']);
   });
 });
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,6 +50,15 @@ test('module store add takes the digest that module digest prints', async () => 
   await files('modules/010-web', chart('1.0.0'));
   const { stdout } = await cliRun('module digest web', { cwd: root });
   expect((await store('add modules/010-web')).stdout).toContain(stdout.trim().split(' ')[1]);
+});
+
+test('module store add takes an archive, which has the digest of its files', async () => {
+  await files('web', chart('1.0.0'));
+  execFileSync('tar', ['czf', join(root, 'web-1.0.0.tgz'), '-C', join(root, 'web'), '.']);
+  const { stdout } = await store('add web-1.0.0.tgz');
+  expect(stdout).toMatch(/^030-web: web 1\.0\.0 sha256:[0-9a-f]{64}\n$/);
+  expect((await store('add web')).stdout).toBe(stdout);
+  expect(await listed()).toHaveLength(1);
 });
 
 test.each([
