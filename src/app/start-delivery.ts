@@ -6,7 +6,7 @@
 import { errorFields, OperatorError } from '@addon-operator/base/errors';
 import { componentLog, type Logger } from '@addon-operator/base/log';
 import { sleepOrWake, Wakeup } from '@addon-operator/concurrency/wakeup';
-import { fieldsOf, parseJson } from '@addon-operator/json';
+import { fieldsOf, parseJson, stringOf } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
@@ -229,7 +229,7 @@ function secretsIn(dockerConfig: string | undefined): readonly string[] {
   try {
     const { auths } = fieldsOf(parseJson(dockerConfig ?? '{}'));
     const entries = Object.values(fieldsOf(auths)).map(fieldsOf);
-    return entries.flatMap((entry) => SECRET_FIELDS.map((name) => String(entry[name] ?? ''))).filter(Boolean);
+    return entries.flatMap((entry) => SECRET_FIELDS.map((name) => stringOf(entry[name]))).filter(Boolean);
   } catch {
     return [];
   }

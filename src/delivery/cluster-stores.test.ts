@@ -133,6 +133,16 @@ test('the history has ten versions, with the sections of those that were good', 
   expect(read.entries('web')).toEqual([]);
 });
 
+test('a module may have a long name', async () => {
+  const name = `${'long-'.repeat(39)}name`;
+  const history = new HistoryStore(kube, 'default', 'op');
+  const entry = { version: '1.0.0', digest: 'sha256:1', atMs: 0 };
+  await history.begin(name, entry, { outcome: 'replaced' }, signal);
+  const read = new HistoryStore(kube, 'default', 'op');
+  await read.load(signal);
+  expect(read.entries(name)).toHaveLength(1);
+});
+
 test('a section beyond 64 KiB is not kept', async () => {
   const history = new HistoryStore(kube, 'default', 'op');
   await history.begin(

@@ -14,7 +14,7 @@ export const CONTENT_LABEL = 'addon-operator.io/module-content';
 /** Of manifest and blobs together, as they are in the registry. A Secret may have 1 MiB. */
 export const MAX_BACKUP_BYTES = 900 * 1_024;
 const MANIFEST = 'manifest';
-/** Of the name of a Secret and its label, which may have 63 characters. */
+/** Of the digest, in the name of a Secret. */
 const DIGITS = 12;
 
 /** What keeps content besides the store; nothing with `--module-backup=none`. */
@@ -54,7 +54,7 @@ export class SecretBackup implements ContentBackup {
           digest: Buffer.from(digest),
         };
         for (const blob of blobs) data[hexOf(blob.digest)] = await bytesOf(repository.blob(blob, signal));
-        await this.#secrets.write(this.#nameOf(digest), hexOf(digest).slice(0, DIGITS), data, signal);
+        await this.#secrets.write(this.#nameOf(digest), data, signal);
       }
     }
     this.#done.add(digest);
@@ -68,9 +68,11 @@ export class SecretBackup implements ContentBackup {
   }
 
   async collect(keep: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const kept = new Set([...keep].map((digest) => hexOf(digest).slice(0, DIGITS)));
-    for (const [label, { name }] of await this.#secrets.list(signal))
-      if (!kept.has(label)) await this.#secrets.remove(name, signal);
+    const kept = new Set([...keep].map((digest) => this.#nameOf(digest)));
+    // Another operator of the namespace has backups of its own.
+    for (const name of (await this.#secrets.list(signal)).keys())
+      if (name.startsWith(`${this.#prefix}-content-`) && !kept.has(name))
+        await this.#secrets.remove(name, signal);
     for (const digest of this.#done) if (!keep.has(digest)) this.#done.delete(digest);
   }
 

@@ -32,7 +32,8 @@ export class HistoryStore {
   async load(signal: AbortSignal): Promise<void> {
     const found = await this.#secrets.list(signal);
     this.#known.clear();
-    for (const [module, { data }] of found) this.#known.set(module, data);
+    for (const [name, data] of found)
+      if (name.startsWith(this.#nameOf(''))) this.#known.set(name.slice(this.#nameOf('').length), data);
   }
 
   /** The newest first. */
@@ -96,7 +97,7 @@ export class HistoryStore {
       kept.has(key),
     );
     const data = { ...Object.fromEntries(sections), [ENTRIES]: Buffer.from(JSON.stringify(entries)) };
-    await this.#secrets.write(this.#nameOf(module), module, data, signal);
+    await this.#secrets.write(this.#nameOf(module), data, signal);
     this.#known.set(module, data);
   }
 

@@ -54,10 +54,11 @@ export interface InstallState {
 
 export const NEW_INSTALL: InstallState = { seen: [], tags: {}, failed: [], failures: 0 };
 
-const MAX_SEEN = 20;
-const MAX_TAGS = 20;
-const MAX_FAILED = 50;
-const MAX_WHY_CHARACTERS = 300;
+/** All modules together share a ConfigMap of 1 MiB. */
+const MAX_SEEN = 10;
+const MAX_TAGS = 10;
+const MAX_FAILED = 20;
+const MAX_WHY_CHARACTERS = 200;
 /** From so many failures in a row on nothing is tried without approval. */
 export const FAILURES_THAT_HOLD = 3;
 

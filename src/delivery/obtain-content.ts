@@ -21,11 +21,16 @@ export interface WantedContent {
 export async function pullContent(
   parts: ContentParts,
   content: WantedContent,
-  { repository: of, policy }: SourceAccess,
+  access: SourceAccess,
   signal: AbortSignal,
 ): Promise<void> {
   if (await parts.store.has(content.digest)) return;
-  await unpackFrom(parts, content, { repository: of(content.module), policy }, signal);
+  await unpackFrom(
+    parts,
+    content,
+    { repository: access.repository(content.module), policy: access.policy },
+    signal,
+  );
 }
 
 /**

@@ -3,7 +3,12 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject } from '@addon-operator/json';
 import { CONFIG_MAPS } from '@addon-operator/kube-client/config-map-object';
-import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
+import {
+  hasStatus,
+  type KubeClient,
+  metadataOf,
+  requestIfPresent,
+} from '@addon-operator/kube-client/kube-client';
 import { type ApiResource, resourcePath } from '@addon-operator/kube-client/kube-object';
 import type { KeyRef } from './spec-shapes.ts';
 
@@ -40,28 +45,22 @@ export class SecretStore {
     return secret === undefined ? undefined : dataOf(secret);
   }
 
-  /** All of them, by the value of the label. */
-  async list(
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, { readonly name: string; readonly data: SecretData }>> {
+  /** All of them, by name. */
+  async list(signal: AbortSignal): Promise<ReadonlyMap<string, SecretData>> {
     const path = resourcePath(SECRETS, this.#namespace);
     const query = { labelSelector: this.#label };
     const { items } = fieldsOf(await this.#kube.request({ method: 'GET', path, query }, signal));
-    const found = (Array.isArray(items) ? items : []).map((item: unknown) => {
-      const metadata = fieldsOf(fieldsOf(item)['metadata']);
-      const value = String(fieldsOf(metadata['labels'])[this.#label]);
-      return [value, { name: String(metadata['name']), data: dataOf(item) }] as const;
-    });
-    return new Map(found);
+    const all: readonly unknown[] = Array.isArray(items) ? items : [];
+    return new Map(all.map((item) => [String(metadataOf(item)['name']), dataOf(item)]));
   }
 
   /** Creates or replaces a Secret. */
-  async write(name: string, label: string, data: SecretData, signal: AbortSignal): Promise<void> {
+  async write(name: string, data: SecretData, signal: AbortSignal): Promise<void> {
     const encoded = Object.entries(data).map(([key, bytes]) => [key, Buffer.from(bytes).toString('base64')]);
     const body = {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name, namespace: this.#namespace, labels: { [this.#label]: label } },
+      metadata: { name, namespace: this.#namespace, labels: { [this.#label]: 'true' } },
       type: 'Opaque',
       data: Object.fromEntries(encoded),
     };

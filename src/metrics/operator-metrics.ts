@@ -6,6 +6,7 @@
  */
 
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { type DeliveryGauges, NO_DELIVERY, setDeliveryGauges } from './delivery-gauges.ts';
 import {
   type DelayHistogram,
   type EventLoopDelay,
@@ -139,16 +140,6 @@ export interface OperatorGauges {
   readonly unfinishedHooks: () => UnfinishedHooks;
 }
 
-/** Modules of sources, as the gauges show them. */
-export interface DeliveryGauges {
-  readonly pending: readonly { readonly module: string; readonly reason: string }[];
-  readonly missing: readonly string[];
-  readonly sources: readonly { readonly source: string; readonly lastSuccessSeconds: number | undefined }[];
-  readonly storeBytes: number;
-}
-
-const NO_DELIVERY: DeliveryGauges = { pending: [], missing: [], sources: [], storeBytes: 0 };
-
 /** Hook runs that are not finished and not in a queue; `module` is empty for global hooks. */
 interface UnfinishedHooks {
   readonly failed: readonly { readonly module: string; readonly hook: string; readonly binding: string }[];
@@ -190,7 +181,7 @@ export class OperatorMetrics {
   readonly #metrics: Instruments;
   readonly #options: OperatorMetricsOptions;
   #gauges = NO_GAUGES;
-  #delivery: () => DeliveryGauges | Promise<DeliveryGauges> = () => NO_DELIVERY;
+  #delivery: () => Promise<DeliveryGauges> = async () => await Promise.resolve(NO_DELIVERY);
 
   constructor(options: OperatorMetricsOptions) {
     const instruments = Object.entries(METRICS).map(
@@ -234,7 +225,7 @@ export class OperatorMetrics {
     this.#readBindings();
     this.#readLog();
     this.#readHooks();
-    await this.#readDelivery();
+    setDeliveryGauges(this.#metrics, await this.#delivery());
     const { prefix, eventLoopDelay: histogram } = this.#options;
     const own = Object.values(this.#metrics).map((instrument) => instrument.text());
     const process = await this.#registry.metrics();
@@ -246,17 +237,6 @@ export class OperatorMetrics {
     const { droppedLogRecords } = this.#metrics;
     droppedLogRecords.reset();
     droppedLogRecords.inc({}, this.#options.droppedLogRecords?.() ?? 0);
-  }
-
-  async #readDelivery(): Promise<void> {
-    const { updatePending, sourceLastSuccess, contentMissing, storeBytes } = this.#metrics;
-    const { pending, missing, sources, storeBytes: bytes } = await this.#delivery();
-    for (const gauge of [updatePending, sourceLastSuccess, contentMissing]) gauge.reset();
-    for (const labels of pending) updatePending.set(labels, 1);
-    for (const module of missing) contentMissing.set({ module }, 1);
-    for (const { source, lastSuccessSeconds } of sources)
-      if (lastSuccessSeconds !== undefined) sourceLastSuccess.set({ source }, lastSuccessSeconds);
-    storeBytes.set({}, bytes);
   }
 
   /** Gauges of hooks in progress, and of runs that wait outside of queues. */

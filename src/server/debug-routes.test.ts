@@ -69,6 +69,10 @@ test('queues come as text, JSON and YAML', async () => {
   expect((await ask('/queue/list.yaml', { queues })).body).toContain('summary:\n  mainQueueTasks: 1\n');
 });
 
+test('sources and their modules are shown, empty where modules come from directories only', async () => {
+  expect(JSON.parse((await ask('/delivery.json')).body)).toEqual({ sources: [], installs: [] });
+});
+
 test('the main queue is shown before it exists', async () => {
   expect((await ask('/queue/main.text')).body).toBe("Queue 'main': length 0, status: ''\n");
 });
