@@ -1,3 +1,4 @@
+import { systemClock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
 import { type Respond, startLoopbackServer } from '../../test/support/loopback-server.ts';
 import { queryPrometheus } from './query-prometheus.ts';
@@ -9,8 +10,8 @@ async function observed(respond: Respond, timeoutMs?: number) {
   try {
     const observation = await queryPrometheus(
       { url: `${server.url}/`, promql: 'up{job="web"} + 1' },
+      { clock: systemClock, timeoutMs },
       never,
-      timeoutMs,
     );
     return { observation, requests: server.requests };
   } finally {
@@ -59,27 +60,40 @@ test.each<readonly [string, Respond, string]>([
 
 test('a server that does not respond in time is unknown', async () => {
   const { observation } = await observed(() => undefined, 50);
-  expect(observation).toEqual({ type: 'unknown', reason: expect.stringContaining('timeout') });
+  expect(observation).toEqual({
+    type: 'unknown',
+    reason: expect.stringContaining('no response within 50 ms'),
+  });
 });
 
 test('a refused connection and an address that is none are unknown', async () => {
   const server = await startLoopbackServer(() => undefined);
   await server.stop();
-  const refused = await queryPrometheus({ url: server.url, promql: 'up' }, never);
+  const refused = await queryPrometheus({ url: server.url, promql: 'up' }, { clock: systemClock }, never);
   expect(refused).toEqual({ type: 'unknown', reason: expect.stringContaining('ECONNREFUSED') });
-  expect(await queryPrometheus({ url: 'prometheus', promql: 'up' }, never)).toMatchObject({
+  expect(
+    await queryPrometheus({ url: 'prometheus', promql: 'up' }, { clock: systemClock }, never),
+  ).toMatchObject({
     type: 'unknown',
   });
 });
 
 test('an address with a password is refused without showing it', async () => {
-  const observation = await queryPrometheus({ url: 'http://me:hunter2@prometheus', promql: 'up' }, never);
+  const observation = await queryPrometheus(
+    { url: 'http://me:hunter2@prometheus', promql: 'up' },
+    { clock: systemClock },
+    never,
+  );
   expect(observation).toEqual({ type: 'unknown', reason: expect.not.stringContaining('hunter2') });
 });
 
 test('a query ends with the reason of its signal', async () => {
   const reason = new Error('stop');
   await expect(
-    queryPrometheus({ url: 'http://127.0.0.1:1', promql: 'up' }, AbortSignal.abort(reason)),
+    queryPrometheus(
+      { url: 'http://127.0.0.1:1', promql: 'up' },
+      { clock: systemClock },
+      AbortSignal.abort(reason),
+    ),
   ).rejects.toBe(reason);
 });

@@ -1,12 +1,20 @@
 import { Buffer } from 'node:buffer';
-import { messageOf } from '@addon-operator/base/errors';
+import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { parseJson } from '@addon-operator/json';
+import { withDeadline } from '@addon-operator/kube-client/deadline';
 import { type GateObservation, readQueryResult } from './evaluate-gate.ts';
 
 /** A query has its own time-out in Prometheus (2 min by default); a gate is asked again soon. */
 const TIMEOUT_MS = 10_000;
 /** A gate needs one number: a query that returns so many series is a mistake. */
 const MAX_BODY_BYTES = 1024 * 1024;
+
+export interface QueryOptions {
+  readonly clock: SteadyClock;
+  /** Default 10 s. */
+  readonly timeoutMs?: number | undefined;
+}
 
 /**
  * Sends an instant query to the Prometheus API. Redirects are not followed, since they could lead to
@@ -17,8 +25,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
  */
 export async function queryPrometheus(
   { url, promql }: { readonly url: string; readonly promql: string },
+  { clock, timeoutMs = TIMEOUT_MS }: QueryOptions,
   signal: AbortSignal,
-  timeoutMs = TIMEOUT_MS,
 ): Promise<GateObservation> {
   try {
     const target = new URL(`${url.replace(/\/+$/, '')}/api/v1/query`);
@@ -29,9 +37,15 @@ export async function queryPrometheus(
         reason: `the address of Prometheus at ${target.host} must not have a password`,
       };
     target.searchParams.set('query', promql);
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const response = await fetch(target, { redirect: 'manual', signal: limited });
-    const body = await readBody(response);
+    const error = (): Error => new OperatorError('ABORTED', `no response within ${timeoutMs} ms`);
+    const { response, body } = await withDeadline(
+      { clock, limitMs: timeoutMs, error },
+      signal,
+      async (limited) => {
+        const received = await fetch(target, { redirect: 'manual', signal: limited });
+        return { response: received, body: await readBody(received) };
+      },
+    );
     if (response.ok) return readQueryResult(parseJson(body));
     // 400 and 422 have a JSON body that says what is wrong with the query.
     const refusal = response.headers.get('content-type')?.includes('json') === true ? body : undefined;

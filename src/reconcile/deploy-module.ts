@@ -13,11 +13,11 @@ import type { ConfigMapContent } from '../values/config-map-content.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
 import type { DeployHooks } from './deploy-hooks.ts';
+import { releaseSource } from './deployed-source.ts';
 import type { LifecycleRun } from './module-lifecycle.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import type { DeploymentPreparation } from './prepare-deployment.ts';
 import type { RefusedModules } from './refused-modules.ts';
-import { releaseSource } from './release-source.ts';
 import { formatSetByHooks, setByHooks } from './set-by-hooks.ts';
 
 /** The parts that deployments use. */

@@ -15,7 +15,7 @@ import { confirmFiles } from './confirm-files.ts';
 import { releaseFinalizer } from './release-finalizer.ts';
 import { releaseUnlock } from './release-unlock.ts';
 import { requestOperation } from './request-operation.ts';
-import { createRollback, type RollbackParts } from './rollback.ts';
+import { createRollback, type RollbackParts } from './rollback-module.ts';
 import { hooksInOperation, triggerHook } from './trigger-hook.ts';
 
 export interface DebugCommandsParts {

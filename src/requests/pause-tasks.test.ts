@@ -76,7 +76,7 @@ test('a hold of a rollback ends with a run of other files, and not before', asyn
   // The files are read, which takes longer than what else the lab waits for.
   const run = async (): Promise<readonly string[]> => {
     router.queueModuleRun(name('db'), 'change');
-    await vi.waitFor(() => expect(router.main.length).toBe(0));
+    await vi.waitFor(() => expect(router.main.length).toBe(0), { timeout: 60_000 });
     return deployed(lab.takeCalls());
   };
   expect(await run()).toEqual([]);

@@ -1,14 +1,14 @@
-import type { RevisionOutcome, RevisionSummary } from '@addon-operator/helm/release-history';
 import { expect, test } from 'vitest';
+import type { RevisionView } from '../status/module-details.ts';
 import { rollbackTarget } from './rollback-target.ts';
 
 /** A revision in few words: `2 failed 1.1.0 b`; its files are `-` where they are not recorded. */
-function revision(words: string): RevisionSummary {
+function revision(words: string): RevisionView {
   const [number = '', outcome = '', version = '', files = ''] = words.split(' ');
   return {
     revision: Number(number),
     status: '',
-    outcome: outcome as RevisionOutcome,
+    outcome,
     reason: '',
     version,
     files: files === '-' ? null : files,
@@ -71,5 +71,5 @@ test.each<readonly [string, readonly string[], string | undefined, number | stri
 ])('rollbackTarget() takes %s', (_name, revisions, to, expected) => {
   const target = rollbackTarget(revisions.map(revision), to);
   const found = target.type === 'none' ? target.reason : target.revision.revision;
-  expect(found).toEqual(typeof expected === 'number' ? expected : expect.stringContaining(expected));
+  expect(String(found)).toMatch(typeof expected === 'number' ? new RegExp(`^${expected}$`) : expected);
 });

@@ -1,8 +1,8 @@
-import type { RevisionSummary } from '@addon-operator/helm/release-history';
+import type { RevisionView } from '../status/module-details.ts';
 
 /** The revision to go back to, or a sentence that says why there is none. */
 export type RollbackTarget =
-  | { readonly type: 'revision'; readonly revision: RevisionSummary }
+  | { readonly type: 'revision'; readonly revision: RevisionView }
   | { readonly type: 'none'; readonly reason: string };
 
 /**
@@ -13,10 +13,7 @@ export type RollbackTarget =
  * @param revisions the newest first
  * @param to a revision or a version; undefined for the default
  */
-export function rollbackTarget(
-  revisions: readonly RevisionSummary[],
-  to: string | undefined,
-): RollbackTarget {
+export function rollbackTarget(revisions: readonly RevisionView[], to: string | undefined): RollbackTarget {
   const [newest, ...earlier] = revisions;
   if (newest === undefined) return none('it has no release');
   if (to !== undefined && /^\d+$/.test(to)) return chosenRevision(newest, earlier, Number(to));
@@ -30,8 +27,8 @@ export function rollbackTarget(
 }
 
 function chosenRevision(
-  newest: RevisionSummary,
-  earlier: readonly RevisionSummary[],
+  newest: RevisionView,
+  earlier: readonly RevisionView[],
   number: number,
 ): RollbackTarget {
   if (number === newest.revision) return none(`revision ${number} is its newest one already`);
@@ -42,8 +39,8 @@ function chosenRevision(
 }
 
 function chosenVersion(
-  newest: RevisionSummary,
-  earlier: readonly RevisionSummary[],
+  newest: RevisionView,
+  earlier: readonly RevisionView[],
   version: string,
 ): RollbackTarget {
   const isRunning = newest.version === version && newest.outcome === 'running';
@@ -55,12 +52,12 @@ function chosenVersion(
   return unlessFailed(found.find(isDeployed) ?? first);
 }
 
-function unlessFailed(found: RevisionSummary): RollbackTarget {
+function unlessFailed(found: RevisionView): RollbackTarget {
   if (isDeployed(found)) return { type: 'revision', revision: found };
   return none(`revision ${found.revision} was never deployed well: it is ${found.outcome}`);
 }
 
-function isDeployed({ outcome }: RevisionSummary): boolean {
+function isDeployed({ outcome }: RevisionView): boolean {
   return outcome === 'running' || outcome === 'replaced' || outcome === 'rolled-back';
 }
 
@@ -69,6 +66,6 @@ function none(reason: string): RollbackTarget {
 }
 
 /** Revisions from before their files were recorded are compared by their versions. */
-function isOfSameFiles(a: RevisionSummary, b: RevisionSummary): boolean {
+function isOfSameFiles(a: RevisionView, b: RevisionView): boolean {
   return a.files === null || b.files === null ? a.version === b.version : a.files === b.files;
 }

@@ -29,6 +29,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'status/event-recorder.ts': 'the times of Events',
   'status/module-objects.ts': 'times in the status of a module',
   'releases/deploy.ts': 'the time in a release record',
+  'releases/rollback.ts': 'the time in a release record',
   'releases/drift/module-drift.ts': 'since when an object differs, shown',
   'recordings/recorder.ts': 'when a run began, shown',
   'tools/hook-test/activity.ts': 'passes a clock on',

@@ -1,3 +1,4 @@
+import { systemClock } from '@addon-operator/base/clock';
 import { expect, test } from 'vitest';
 import { queryPrometheus } from '../../src/delivery/query-prometheus.ts';
 import { prometheusForTests } from '../support/prometheus/prometheus-programs.ts';
@@ -12,7 +13,8 @@ test.skipIf(programs === undefined)(
     const file = programs?.prometheus ?? '';
     const server = await PrometheusServer.start({ file, targets: [], labels: {}, rules: { groups: [] } });
     const { url } = server;
-    const observe = async (promql: string) => await queryPrometheus({ url, promql }, never);
+    const observe = async (promql: string) =>
+      await queryPrometheus({ url, promql }, { clock: systemClock }, never);
     try {
       expect(await observe('scalar(vector(0.25))')).toEqual({ type: 'value', value: 0.25 });
       const series =

@@ -284,7 +284,7 @@ export const CONVERGE: readonly MutatedFile[] = [
         breaks: 'Tasks of modules that are not authorized run.',
       },
       {
-        find: 'deferIfPaused(operator, attempt.entry.task) ? skipped(operator, attempt) : await next(attempt);',
+        find: 'deferIfPaused(operator, entry.task) ? skipped(operator, attempt) : await next(attempt);',
         replace: 'await next(attempt);',
         breaks: 'Paused modules run.',
       },

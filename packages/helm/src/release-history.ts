@@ -78,7 +78,7 @@ export function releaseHistory(store: Pick<ReleaseStore, 'history' | 'payload' |
 const ROLLBACK = /^Rollback to (?<target>\d+)/;
 
 /** The revision that a revision went back to; undefined for one that is no rollback. */
-export function rollbackTarget(description: string): number | undefined {
+function rollbackTarget(description: string): number | undefined {
   const target = ROLLBACK.exec(description)?.groups?.['target'];
   return target === undefined ? undefined : Number(target);
 }

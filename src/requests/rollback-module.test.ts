@@ -8,7 +8,7 @@ import type { Pause } from '../model/pause-entry.ts';
 import { EMPTY_CONTENT } from '../values/config-map-content.ts';
 import { keyOfName } from '../values/module-key.ts';
 import { onPausesChange } from './pause-tasks.ts';
-import { createRollback, type RollbackParts } from './rollback.ts';
+import { createRollback, type RollbackParts } from './rollback-module.ts';
 
 const signal = new AbortController().signal;
 const ORDER = { to: undefined, withValues: false, isDryRun: false };
@@ -74,7 +74,7 @@ class RollbackLab implements AsyncDisposable {
   async untilIdle(): Promise<void> {
     const { main } = this.lab.operator.router;
     const isIdle = (): boolean => main.length === 0 || main.status.type === 'delayed';
-    await vi.waitUntil(isIdle, { interval: 1, timeout: 10_000 });
+    await vi.waitUntil(isIdle, { interval: 1, timeout: 60_000 });
     await this.lab.settle();
   }
 
@@ -157,7 +157,7 @@ test('a second rollback is refused while one is running, which goes on without i
   world.lab.obstacles.set('rollback web 1', () => promise);
   const request = new AbortController();
   const first = world.rollback('web', ORDER, request.signal);
-  await vi.waitFor(() => expect(world.lab.calls).toContain('rollback web 1'));
+  await vi.waitFor(() => expect(world.lab.calls).toContain('rollback web 1'), { timeout: 60_000 });
   expect(await world.rollback('web', ORDER, signal)).toEqual({
     type: 'refused',
     reason: 'a rollback of it is running',
@@ -166,7 +166,7 @@ test('a second rollback is refused while one is running, which goes on without i
   await world.lab.clock.advance(20_000);
   expect(await first).toEqual({ type: 'continues', revision: 1, version: '1.0.0' });
   resolve();
-  await vi.waitFor(() => expect(world.events).toEqual(['RolledBack']));
+  await vi.waitFor(() => expect(world.events).toEqual(['RolledBack']), { timeout: 60_000 });
   expect(world.history.at(-1)).toBe('1.0.0 running');
 });
 

@@ -6,8 +6,6 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
-import type { RevisionSummary } from '@addon-operator/helm/release-history';
-import type { RecordedSource } from '@addon-operator/helm/release-source';
 import type { JsonObject } from '@addon-operator/json';
 import { headlineOf } from '@addon-operator/strings/headline';
 import { settingsFit } from '../delivery/settings-fit.ts';
@@ -19,6 +17,7 @@ import type { Configuration } from '../model/services.ts';
 import { filesDigest, readDigests } from '../modules/file-set.ts';
 import { parseSchemas } from '../modules/load-module.ts';
 import type { Module } from '../modules/module.ts';
+import type { RevisionView } from '../status/module-details.ts';
 import type { RecordedEvent } from '../status/module-events.ts';
 import type { RollbackModule, RollbackOrder, RollbackOutcome } from '../status/module-rollback.ts';
 import type { SectionKey } from '../values/module-key.ts';
@@ -49,13 +48,16 @@ export interface RollbackParts {
   readonly stop: AbortSignal;
 }
 
+/** What is recorded of a revision. */
+type RecordedSource = Awaited<ReturnType<Releases['history']['source']>>;
+
 /** A request of a command waits 30 s for its response. */
 const RESPONSE_MS = 20_000;
 
 /** What a rollback that was accepted does. */
 interface RollbackPlan {
   readonly module: Module;
-  readonly target: RevisionSummary;
+  readonly target: RevisionView;
   /** Replaces the section of the ConfigMap; undefined: that stays. */
   readonly section: JsonObject | undefined;
 }
@@ -160,7 +162,7 @@ function obstacleOf(
 async function problemsOfSettings(
   { configuration: { values } }: RollbackParts,
   { name }: Module,
-  source: RecordedSource | undefined,
+  source: RecordedSource,
 ): Promise<readonly string[]> {
   const config = source?.schemas?.config;
   if (config === undefined) return [];
