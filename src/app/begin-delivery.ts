@@ -6,7 +6,7 @@ import type { Redactor } from '@addon-operator/masking/redactor';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ContentStore } from '../module-store/content-store.ts';
-import type { DeliveryRollback } from '../requests/rollback.ts';
+import type { DeliveryRollback } from '../requests/rollback-module.ts';
 import type { Settings } from '../settings.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { artifactTools, registryConnector } from './artifact-tools.ts';

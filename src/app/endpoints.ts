@@ -33,10 +33,7 @@ export function viewOf(
   { namespace }: Pick<InstanceSettings, 'namespace'>,
   { cluster }: Pick<BaseParts, 'cluster'>,
   { explained, telemetry, configuration, modules }: BuiltOperator,
-  {
-    redactor,
-    delivery,
-  }: { readonly redactor: Redactor; readonly delivery: Pick<Delivery, 'history'> | undefined },
+  { redactor, delivery }: { readonly redactor: Redactor; readonly delivery: ViewDeps['delivery'] },
 ): DaemonView {
   // Comparisons with live objects use the client without a rate limit, like helm.
   const live = {
@@ -63,7 +60,7 @@ export function viewOf(
     compare,
     compareRevisions,
     patchAccess,
-    deliveredVersions: (module) => delivery?.history(module) ?? [],
+    delivery,
   });
 }
 
@@ -123,7 +120,6 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
   const endpoint = {
     ...commands,
     view,
-    delivery: delivery && (() => delivery.view()),
     redactor,
     parameters: startParameters(adjustable, clock, running),
     identity: operatorIdentity(settings, host, telemetry.metrics, bootId),

@@ -96,10 +96,10 @@ export async function readArtifact(
   { tag, architecture = ownArchitecture() }: ReadArtifactOptions = {},
 ): Promise<ModuleArtifact> {
   const title = `${repository.url}@${descriptor.digest}`;
-  const first = await readManifest(repository, descriptor.digest, signal);
+  const first = await fetchManifest(repository, descriptor.digest, signal);
   const isIndex = INDEXES.includes(first.mediaType);
   const digest = isIndex ? platformOf(first.content, architecture, title) : descriptor.digest;
-  const manifest = isIndex ? await readManifest(repository, digest, signal) : first;
+  const manifest = isIndex ? await fetchManifest(repository, digest, signal) : first;
   const form = formOf(manifest, title);
   if (isIndex && form.format !== 'deckhouse')
     throw invalidArtifact(
@@ -120,7 +120,7 @@ interface Manifest {
 }
 
 /** A manifest of an image or an index, as far as it is one. @throws OperatorError ARTIFACT_INVALID for no JSON object */
-export async function readManifest(
+export async function fetchManifest(
   repository: Repository,
   digest: string,
   signal: AbortSignal,

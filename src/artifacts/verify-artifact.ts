@@ -14,7 +14,7 @@ import { readBlob } from './blobs.ts';
 import { parseCosignKeys } from './cosign-keys.ts';
 import { bundleVerdict, payloadVerdict, type Verdict } from './cosign-signatures.ts';
 import type { ModuleArtifact, VerificationPolicy } from './module-artifact.ts';
-import { readManifest } from './read-artifact.ts';
+import { fetchManifest } from './read-artifact.ts';
 
 const MAX_CANDIDATES = 20;
 const MAX_CANDIDATE_BYTES = 1024 * 1024;
@@ -80,7 +80,7 @@ async function* candidatesIn(
 ): AsyncGenerator<Candidate> {
   const name = from.slice(0, 'sha256:'.length + 12);
   try {
-    const { layers } = await readManifest(repository, from, signal);
+    const { layers } = await fetchManifest(repository, from, signal);
     if (layers.length === 0) yield { name, verdict: 'has no layers' };
     for (const layer of layers)
       yield { name, verdict: await verdictOn(repository, layer, digest, keys, signal) };

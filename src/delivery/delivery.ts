@@ -24,7 +24,7 @@ import {
   newSourceRecord,
   type SourceRecord,
 } from './records.ts';
-import { type RollbackRequest, rollBack, type VersionRollback } from './roll-back.ts';
+import { rollBack, type VersionRollback, type VersionRollbackRequest } from './roll-back.ts';
 import { isSame } from './same.ts';
 import { finishSwitch, type StepContext, stepModule } from './step-module.ts';
 
@@ -312,17 +312,21 @@ export class Delivery {
     return new Map(missing);
   }
 
-  /**
-   * Returns a module to a version that ran before, on request. What it leaves is not installed again without approval.
-   *
-   * @throws OperatorError MODULE_UNKNOWN, REQUEST_REFUSED with the reason, and errors of the registry and the store
-   */
   /** The versions that a module ran with, the newest first; undefined for a module without a ModuleInstall. */
   history(name: string): readonly HistoryEntry[] | undefined {
     return this.#modules.has(name) ? this.#parts.history.entries(name) : undefined;
   }
 
-  async rollback(name: string, request: RollbackRequest, signal: AbortSignal): Promise<VersionRollback> {
+  /**
+   * Returns a module to a version that ran before, on request. What it leaves is not installed again without approval.
+   *
+   * @throws OperatorError MODULE_UNKNOWN, REQUEST_REFUSED with the reason, and errors of the registry and the store
+   */
+  async rollback(
+    name: string,
+    request: VersionRollbackRequest,
+    signal: AbortSignal,
+  ): Promise<VersionRollback> {
     const record = this.#modules.get(name);
     if (record === undefined) throw new OperatorError('MODULE_UNKNOWN', `there is no ModuleInstall ${name}`);
     const outcome = await this.#locks.run(name, signal, () =>

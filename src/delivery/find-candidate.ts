@@ -10,7 +10,7 @@ import type { OfferedVersion, Pending, PendingReason } from './decide.ts';
 import type { ArtifactTools } from './delivery-parts.ts';
 import { type InstallState, sawDigest, sawTag } from './install-state.ts';
 import type { Install } from './parse-spec.ts';
-import { highestIn, isChannel } from './version-tags.ts';
+import { highestIn, isChannel } from './wanted-tags.ts';
 
 export interface Lookup {
   readonly install: Install;

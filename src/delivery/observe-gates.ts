@@ -41,8 +41,8 @@ export class GateObserver {
   }
 
   async #observation(gate: Gate, module: string, signal: AbortSignal): Promise<GateObservation> {
-    const { whyNotReady, query = queryPrometheus } = this.#parts;
-    if (gate.type === 'query') return await query(gate, signal);
+    const { clock, whyNotReady, query = queryPrometheus } = this.#parts;
+    if (gate.type === 'query') return await query(gate, { clock }, signal);
     const reason = whyNotReady(module);
     return reason === undefined ? { type: 'ready' } : { type: 'not-ready', reason };
   }

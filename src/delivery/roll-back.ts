@@ -6,7 +6,7 @@ import type { SwitchOutcome } from './module-switch.ts';
 import { installOf, type ModuleRecord } from './records.ts';
 import { returnTo, type StepContext, saveState } from './step-module.ts';
 
-export interface RollbackRequest {
+export interface VersionRollbackRequest {
   /** A version or a digest of the history. Default: the last good version, else the one before. */
   readonly to?: string;
   /** Whether the section of the ConfigMap goes back as well. */
@@ -21,7 +21,7 @@ export type VersionRollback = (SwitchOutcome | { readonly type: 'planned' }) & {
 export async function rollBack(
   context: StepContext,
   record: ModuleRecord,
-  { to, withValues = false, isDryRun = false }: RollbackRequest,
+  { to, withValues = false, isDryRun = false }: VersionRollbackRequest,
   signal: AbortSignal,
 ): Promise<VersionRollback> {
   const { history, clock } = context.parts;

@@ -35,7 +35,7 @@ export const LOOK_MS = 60_000;
 /** How often gates are observed. */
 export const OBSERVE_MS = 5_000;
 /** From a refused switch or a failed step to the next try. */
-export const RETRY_MS = 60_000;
+export const STEP_RETRY_MS = 60_000;
 
 /**
  * Makes one step. Does not throw: what fails is in the record, and tried again.
@@ -57,7 +57,7 @@ export async function stepModule(
     const isOrphan = record.spec === undefined ? true : undefined;
     if (record.state.isOrphan !== isOrphan)
       await saveState(context, record, (state) => ({ ...state, isOrphan }), signal);
-    if (!(await keepContent(context, record, signal))) return RETRY_MS;
+    if (!(await keepContent(context, record, signal))) return STEP_RETRY_MS;
     const install = installOf(record);
     if (install === undefined) return LOOK_MS;
     if (record.state.observedSinceMs !== undefined) return await observe(context, record, install, signal);
@@ -71,7 +71,7 @@ export async function stepModule(
       { module: record.name, ...errorFields(error) },
       'delivery of a module failed, it is tried again',
     );
-    return Math.max(RETRY_MS, retryAfterOf(error) ?? 0);
+    return Math.max(STEP_RETRY_MS, retryAfterOf(error) ?? 0);
   } finally {
     if (record.state.observedSinceMs === undefined) record.isUpdating = false;
   }
@@ -145,14 +145,14 @@ async function update(
   const access = context.accessOf(record);
   if (typeof access === 'string') {
     settle(context, record, pendingOf(decision, 'SourceUnavailable', access));
-    return RETRY_MS;
+    return STEP_RETRY_MS;
   }
   const { version, digest, approval } = decision;
   await pullContent(parts, { module: record.name, version, digest }, access, signal);
   const outcome = await change(context, record, { version, digest, entry: install.entry, approval }, signal);
   if (outcome.type === 'refused') {
     refuse(context, record, pendingOf(decision, outcome.reason, outcome.message));
-    return RETRY_MS;
+    return STEP_RETRY_MS;
   }
   settle(context, record, { type: 'nothing' });
   await keepBackup(context, record, access, signal);
@@ -294,7 +294,7 @@ async function goBack(
   if (outcome.type === 'switched') return 0;
   const reason = `no way back to ${to.version}: ${outcome.message}`;
   refuse(context, record, pendingOf(to, outcome.reason, reason));
-  return RETRY_MS;
+  return STEP_RETRY_MS;
 }
 
 /** A version that ran before, for a rollback by itself or by hand. */
@@ -343,7 +343,7 @@ export async function saveState(
 }
 
 function refuse(context: StepContext, record: ModuleRecord, pending: Pending): void {
-  record.refusal = { pending, dueMs: context.parts.clock.steadyMs() + RETRY_MS };
+  record.refusal = { pending, dueMs: context.parts.clock.steadyMs() + STEP_RETRY_MS };
   settle(context, record, pending);
 }
 

@@ -75,8 +75,6 @@ export interface DebugEndpoint {
   readonly hooks: () => readonly string[];
   readonly recorder: Pick<Recorder, 'serve' | 'sendFailed' | 'keptFailures'>;
   readonly releases: ReleaseCommands;
-  /** Sources and their modules; absent where modules come from directories only. */
-  readonly delivery?: (() => object) | undefined;
   readonly identity: OperatorIdentity;
   /** The settings, for commands that look at what the operator works on. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -169,14 +167,12 @@ export function debugHandler(
 }
 
 /** Routes about the daemon as a whole: status, queues, the graph of modules, runtime parameters. */
-function daemonRoutes({ view, parameters, settings, delivery }: DebugEndpoint): Route[] {
+function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
   return [
     get('/', () => textResponse('debug endpoint is alive\n')),
     get('/status.{format}', (_request, { format }) => statusResponse(view.status(), format)),
     get('/settings.{format}', (_request, { format }) => dataResponse(dataFormat(format), settings)),
-    get('/delivery.{format}', (_request, { format }) =>
-      dataResponse(dataFormat(format), delivery?.() ?? { sources: [], installs: [] }),
-    ),
+    get('/delivery.{format}', (_request, { format }) => dataResponse(dataFormat(format), view.delivery())),
     get('/queue/main.{format}', (_request, { format }) => {
       const main = view.queues().find(({ name }) => name === 'main') ?? {
         name: 'main',

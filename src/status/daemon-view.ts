@@ -45,6 +45,8 @@ export interface DaemonView {
   >;
   /** Things that happen within so many milliseconds at known times, the next first, at most `limit` of them. */
   next(withinMs: number, limit?: number): readonly NextItem[];
+  /** Sources and the modules that come from them, see `delivery/delivery-view.ts`; empty without any. */
+  delivery(): object;
   /** Names of the enabled modules, in any order. */
   enabledModules(): readonly string[];
   /** All modules with their states, in run order. */

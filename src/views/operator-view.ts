@@ -12,6 +12,7 @@ import type { ResourceAccess } from '@addon-operator/kube-client/policy-rules';
 import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import { headlineOf } from '@addon-operator/strings/headline';
 import type { TaskQueue } from '@addon-operator/task-queue';
+import type { Delivery } from '../delivery/delivery.ts';
 import type { HistoryEntry } from '../delivery/history.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -79,8 +80,8 @@ export interface ViewDeps {
   ) => Promise<string>;
   /** The difference between two revisions of a release, for people; empty if there is none. */
   readonly compareRevisions: (from: RevisionManifest, to: RevisionManifest) => string;
-  /** The versions of a module that a source delivered, the newest first; absent where there are no sources. */
-  readonly deliveredVersions?: (module: string) => readonly HistoryEntry[];
+  /** Modules that come from sources; absent where there is no module store. */
+  readonly delivery?: Pick<Delivery, 'history' | 'view'> | undefined;
   /** The permissions that the patches of hooks have needed so far. */
   readonly patchAccess: () => readonly ResourceAccess[];
 }
@@ -119,6 +120,7 @@ export function createView(deps: ViewDeps): DaemonView {
     stateKey: () => stateKeyOf(operator, journal),
     journal,
     next: (withinMs, limit) => nextItems(operator, withinMs, limit),
+    delivery: () => deps.delivery?.view() ?? { sources: [], installs: [] },
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),
@@ -260,7 +262,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     valuesKey: sectionOf(name),
     drift: () => driftOf(operator, name),
     history: (signal) => helm.history.list(name, signal),
-    versions: () => (deps.deliveredVersions?.(name) ?? []).map(versionView),
+    versions: () => (deps.delivery?.history(name) ?? []).map(versionView),
     // Both at once, since each takes a request.
     compareRevisions: async ({ from, to }, signal) => {
       const [before, after] = await Promise.all(

@@ -73,7 +73,9 @@ describeLifecycle((backend) => {
     await world.log.untilMessage('ModuleDelete success, module is deleted');
     expect(await world.get('configmaps', 'web')).toBeUndefined();
     expect(world.log.printed).toEqual(['web onStartup']);
-    await lookAtFiles(world, async () => expect(world.log.printed).toEqual(['web onStartup', 'new onStartup']));
+    await lookAtFiles(world, async () =>
+      expect(world.log.printed).toEqual(['web onStartup', 'new onStartup']),
+    );
     expect(world.daemon.operator.registry.modules.map(({ name }) => name)).toEqual(['new']);
   });
 });

@@ -79,6 +79,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
     stateKey: () => '',
     journal: new Journal({ clock: new FakeClock() }),
     queues: () => [],
+    delivery: () => ({ sources: [], installs: [] }),
     enabledModules: () => ['web'],
     modules: () => [],
     moduleGraph: () => [{ name: 'web', order: 1, status: 'ready', requires: [] }],

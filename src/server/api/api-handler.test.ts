@@ -64,9 +64,12 @@ test('real responses match the schemas', async () => {
       manifest: async () => '',
     } as unknown as ViewDeps['helm'],
     namespace: 'n',
-    deliveredVersions: () => [
-      { version: '1.0.0', digest: 'sha256:00', atMs: 0, outcome: 'running', hasValues: true },
-    ],
+    delivery: {
+      view: () => ({ sources: [], installs: [] }),
+      history: () => [
+        { version: '1.0.0', digest: 'sha256:00', atMs: 0, outcome: 'running', hasValues: true },
+      ],
+    },
     compare: async () => '--- a\n+++ b\n+c\n# n/Pod/a cannot be compared: no access\n',
     compareRevisions: (from, to) => `${from.manifest}-${to.manifest}`,
     patchAccess: () => [],

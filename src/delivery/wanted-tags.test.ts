@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { versionOfTag } from '../artifacts/version-tags.ts';
-import { highestIn, isChannel, taggedVersions } from './version-tags.ts';
+import { highestIn, isChannel, taggedVersions } from './wanted-tags.ts';
 
 test.each([
   ['1.2.3', '1.2.3'],
