@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { createHistogram } from 'node:perf_hooks';
 import type { Tracer } from '@addon-operator/base/trace';
 import type { RevisionSummary } from '@addon-operator/helm/release-history';
@@ -11,7 +11,7 @@ import type { KubernetesEvent, SnapshotItem } from '../../src/hook-config/kubern
 import { createHookTasks } from '../../src/hook-runs/hook-tasks.ts';
 import { Synchronizations } from '../../src/hook-runs/synchronizations.ts';
 import { EventBacklog } from '../../src/hooks/event-backlog.ts';
-import type { Hook, HookOwner } from '../../src/hooks/hook.ts';
+import type { Hook } from '../../src/hooks/hook.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { OperatorMetrics } from '../../src/metrics/operator-metrics.ts';
 import { ConvergeState } from '../../src/model/converge-state.ts';
@@ -48,15 +48,15 @@ import { type ValuesSecrets, ValuesStore } from '../../src/values/values-store.t
 import { CapturedLog } from './captured-log.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 import { FakeMonitor } from './fake-monitor.ts';
-import { v1 } from './hook-configs.ts';
 import { labPolicy, labSources, NO_CHECKS, NO_MEMORY } from './lab-discovery.ts';
 import { type HookBehaviour, labExecution } from './lab-execution.ts';
+import { hookFor, moduleFor } from './lab-parts.ts';
 import { labReleases } from './lab-releases.ts';
 import { BOOT_ID, labRecorder, labTraces } from './lab-traces.ts';
-import { moduleNamed } from './module-fixture.ts';
 
 export { failing, type HookBehaviour, type HookProcess } from './lab-execution.ts';
 
+export { hookFor, moduleFor } from './lab-parts.ts';
 export const name = (text: string): ModuleName => text as ModuleName;
 
 type LabOptions = Partial<
@@ -428,24 +428,6 @@ export class OperatorLab {
 
 function keyOf(hook: Hook): string {
   return hook.path.slice(1);
-}
-
-/** A hook of a module, or a global one (`global/x`), by `<owner>/<file>`. */
-export async function hookFor(path: string, config: object): Promise<Hook> {
-  const ownerName = path.slice(0, path.indexOf('/'));
-  const owner: HookOwner =
-    ownerName === 'global' ? { type: 'global' } : { type: 'module', module: name(ownerName) };
-  return {
-    name: basename(path),
-    path: `/${path}`,
-    transport: 'executable',
-    owner,
-    config: await v1(config, owner.type),
-  };
-}
-
-export function moduleFor(text: string, order = 1, fields: Partial<Module> = {}): Module {
-  return moduleNamed(text, { order, chart: 'chart-yaml', ...fields });
 }
 
 /**
