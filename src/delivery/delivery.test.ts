@@ -404,6 +404,7 @@ test('rollback by hand returns to the last good version, with its values, and st
   await lab.wait(2 * INTERVAL);
   expect(lab.running).toEqual({ web: '1.0.0' });
   expect(lab.pending('web')).toMatch(/^Failed: .*rolled back by hand/u);
+  expect(lab.cluster.states.get('web')?.lastGood?.version).toBe('1.0.0');
 });
 
 test('rollback to a version that never ran is refused', async () => {

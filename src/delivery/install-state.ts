@@ -66,11 +66,15 @@ export const FAILURES_THAT_HOLD = 3;
 export function switched(state: InstallState, to: Intent, atMs: number): InstallState {
   const { entry, approval, version, digest, isReturn } = to;
   const isApproved = approval !== undefined;
+  const installed = { version, digest, atMs };
+  // A version that somebody leaves is not one to come back to by itself.
+  const isGoodLeft = isReturn === true && state.lastGood?.digest === state.installed?.digest;
   return {
     ...state,
     entry,
     intent: undefined,
-    installed: { version, digest, atMs },
+    installed,
+    lastGood: isGoodLeft ? installed : state.lastGood,
     observedSinceMs: isReturn === true ? undefined : atMs,
     ...(isApproved && { spentApproval: approval, failures: 0 }),
     failed: isApproved ? state.failed.filter((one) => one.digest !== digest) : state.failed,

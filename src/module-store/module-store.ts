@@ -141,6 +141,11 @@ export class ModuleStore implements ContentStore {
     }
   }
 
+  /** The version with which content was added; undefined for incomplete content. */
+  async versionOf(path: string): Promise<string | undefined> {
+    return (await readMark(`${path}${MARK}`))?.version;
+  }
+
   async add(content: NewContent, fill: (directory: string) => Promise<void>): Promise<void> {
     const path = this.pathOf(content.digest);
     const what = `add ${content.module} ${content.version} to the module store`;

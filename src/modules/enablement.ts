@@ -24,6 +24,7 @@ export interface ModuleFlags {
 /** The source of the final decision about a module. */
 type DecisionSource =
   | 'default'
+  | 'module-store'
   | 'common-values'
   | 'module-values'
   | 'global-hook'
@@ -50,6 +51,17 @@ export const DISABLED_BY_DEFAULT: Decision = {
   source: 'default',
   reason: 'no source sets the flag of the module',
 };
+
+const ENABLED_BY_STORE: Decision = {
+  isEnabled: true,
+  source: 'module-store',
+  reason: 'it is in the module store, and no source sets the flag of the module',
+};
+
+/** The decision about a module where no source has an opinion. */
+export function defaultDecision({ isStored }: Module): Decision {
+  return isStored === true ? ENABLED_BY_STORE : DISABLED_BY_DEFAULT;
+}
 
 const REMOVED: Decision = {
   isEnabled: false,
@@ -167,7 +179,7 @@ export function parseExtenders(value: string): readonly Extender[] {
  * ones.
  */
 export function flagDecision(module: Module, flags: ModuleFlags, extenders: readonly Extender[]): Decision {
-  let decision = DISABLED_BY_DEFAULT;
+  let decision = defaultDecision(module);
   if (module.isRemoved) return REMOVED;
   for (const extender of extenders) {
     const opinion = opinionOf(extender, module, flags, decision);

@@ -105,6 +105,8 @@ export interface CheckedContents {
   contains(path: string): boolean;
   /** Why the content must not be used, as a sentence without subject; undefined if it may. */
   problemOf(path: string): Promise<string | undefined>;
+  /** The version with which the content was added, which is that of its files unless its author named another. */
+  versionOf(path: string): Promise<string | undefined>;
 }
 
 /** The command with which a user confirms that files were removed on purpose. */
@@ -270,7 +272,7 @@ async function load(place: ModulePlace, common: ValuesFile, options: FindModules
     if (gate === undefined) {
       if (!allowsLinksOutside) refuseOutsideLinks(place.name, place.path);
       const module = await loadModule(found, common, isStrict, log);
-      return isChecked ? module : await withLostFiles(module, before);
+      return isChecked ? await stored(module, place, options) : await withLostFiles(module, before);
     }
     const { path: source } = place;
     const admission = await gate.admit(place.name, source);
@@ -278,13 +280,19 @@ async function load(place: ModulePlace, common: ValuesFile, options: FindModules
       case 'refused':
         return refusedModule(place, common, { type: 'unauthorized', reason: admission.reason });
       case 'admitted': {
-        const module = await loadModule({ ...found, path: admission.path }, common, isStrict, log);
-        return isChecked ? { ...module, source } : await withLostFiles({ ...module, source }, before);
+        const loaded = await loadModule({ ...found, path: admission.path }, common, isStrict, log);
+        const module = { ...loaded, source };
+        return isChecked ? await stored(module, place, options) : await withLostFiles(module, before);
       }
     }
   } catch (error) {
     return refusedModule(place, common, invalid(error, options));
   }
+}
+
+/** A module of the store has the version with which it was published. */
+async function stored(module: Module, { path }: ModulePlace, { store }: FindModulesOptions): Promise<Module> {
+  return { ...module, isStored: true, version: (await store?.versionOf(path)) ?? module.version };
 }
 
 function entriesOf({ content }: ModulePlace, common: ValuesFile): readonly ModuleEntry[] {

@@ -21,12 +21,15 @@ interface Sources {
   readonly dynamic?: boolean;
   readonly configMap?: boolean;
   readonly script?: boolean;
+  /** Whether it is in the module store. */
+  readonly isStored?: true;
 }
 
 function inputFor(sources: Sources, extenders: readonly Extender[] = EXTENDERS): DiscoveryInput {
   const module = moduleNamed('web', {
     ownFlag: sources.own,
     enabledScript: sources.script === undefined ? undefined : '/modules/web/enabled',
+    ...(sources.isStored && { isStored: true }),
   });
   const flag = (value: boolean | undefined): ReadonlyMap<ModuleKey, boolean> =>
     new Map(value === undefined ? [] : [[module.key, value]]);
@@ -42,6 +45,9 @@ const [T, F] = [true, false];
 
 test.each<{ sources: Sources; isEnabled: boolean; source: string }>([
   { sources: {}, isEnabled: F, source: 'default' },
+  { sources: { isStored: true }, isEnabled: T, source: 'module-store' },
+  { sources: { isStored: true, configMap: F }, isEnabled: F, source: 'config-map' },
+  { sources: { isStored: true, script: F }, isEnabled: F, source: 'enabled-script' },
   { sources: { common: T }, isEnabled: T, source: 'common-values' },
   { sources: { common: T, own: F }, isEnabled: F, source: 'module-values' },
   { sources: { common: F, own: T }, isEnabled: T, source: 'module-values' },

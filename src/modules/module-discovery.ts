@@ -8,7 +8,7 @@ import { headlineOf, withRemark } from '@addon-operator/strings/headline';
 import type { ModuleName } from '../values/module-key.ts';
 import {
   type Decision,
-  DISABLED_BY_DEFAULT,
+  defaultDecision,
   type Extender,
   fileOf,
   type ModuleFlags,
@@ -133,7 +133,7 @@ async function decide(
   { flags, extenders }: DiscoveryInput,
   outcomeOf: (() => Promise<ScriptOutcome>) | undefined,
 ): Promise<Wanted> {
-  let decision = DISABLED_BY_DEFAULT;
+  let decision = defaultDecision(module);
   let failure: string | undefined;
   const responses: SourceResponse[] = [];
   const removal = removalDecision(module);

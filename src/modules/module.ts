@@ -47,6 +47,8 @@ export interface Module {
   readonly source?: string;
   /** Absent if it may run. */
   readonly refusal?: Refusal;
+  /** Set for a module of the module store: it is enabled unless a flag says otherwise. */
+  readonly isStored?: true;
   /** Set when a user removed it from the module store: it is deleted like a disabled module. */
   readonly isRemoved?: true;
   readonly chart: ModuleChart;

@@ -45,7 +45,9 @@ export interface ModuleFilesOptions {
   readonly ownedReleases: (signal: AbortSignal) => Promise<readonly string[]>;
   readonly stop: AbortSignal;
   /** The module store; absent without one. */
-  readonly store?: Pick<ModuleStore, 'contains' | 'currentDir' | 'problemOf' | 'removedModules'> | undefined;
+  readonly store?:
+    | Pick<ModuleStore, 'contains' | 'currentDir' | 'problemOf' | 'removedModules' | 'versionOf'>
+    | undefined;
   /** Set for `addon-operator dev` of one module; absent otherwise. */
   readonly lone?: LoneModule | undefined;
 }
