@@ -9,6 +9,7 @@ import { DirectoryLooks, LOOK_INTERVAL_MS, runLooks } from '../reconcile/directo
 import { ModuleRescan } from '../reconcile/module-rescan.ts';
 import { handOverActions } from '../requests/hand-over-tasks.ts';
 import { onPausesChange } from '../requests/pause-tasks.ts';
+import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import type { DirectorySettings } from '../settings/directory-settings.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
@@ -22,7 +23,7 @@ const LIVE_TICK_MS = 10_000;
 const CONFIG_CHECK_MS = 5_000;
 
 export interface LoopParts {
-  readonly settings: Pick<DirectorySettings, 'modulesRescanMs'>;
+  readonly settings: Pick<DirectorySettings, 'modulesRescanMs'> & Pick<DaemonSettings, 'watchesFiles'>;
   readonly built: BuiltOperator;
   readonly configMap: ConfigMapStore;
   /** Updated after changes by these loops. */
@@ -72,7 +73,8 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
     }, stop),
     followed.pauses.follow(stop),
     runLooks(() => looks.look(), LOOK_INTERVAL_MS, host, stop),
-    ...(settings.modulesRescanMs > 0
+    // A watch on files notices the same, and says what each saved file leads to.
+    ...(settings.modulesRescanMs > 0 && !settings.watchesFiles
       ? [runLooks(() => rescan.rescan(), settings.modulesRescanMs, host, stop)]
       : []),
     followed.handOvers.run(handOverActions(handingOver, followed.pauses), stop),

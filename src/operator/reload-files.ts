@@ -76,7 +76,9 @@ async function reload(
   // reloaded.
   const areRead = await attempt(operator, 'modules', async () => {
     const reading = await operator.sources.readAgain();
-    await takeOver(operator, reading, { isEdited: true, requests: [] }, signal);
+    const taken = await takeOver(operator, reading, { isEdited: true, requests: [] }, signal);
+    for (const { name, change } of taken)
+      if (change === 'switch' || change === 'return') reloaded.modules.set(name, 'restarted');
   });
   const isRemoved = before.some(({ name }) => registry.find(name) === undefined);
   const started: HookRuntime[] = [];
