@@ -247,7 +247,10 @@ async function observe(
     record.waitsFor ??= result.reason;
     isHeld ||= result.type === 'hold';
   }
-  if (record.waitsFor === undefined) {
+  // Of a disabled module nothing runs that could be observed: its versions must not hold updates.
+  const isDisabled = !parts.operator.modules().has(record.name);
+  if (record.waitsFor === undefined || (isLate && isDisabled)) {
+    record.waitsFor = undefined;
     await saveState(context, record, passed, signal);
     await parts.history.keepSection(record.name, parts.operator.section(record.name), signal);
     return 0;
