@@ -31,11 +31,11 @@ export interface StepContext {
 }
 
 /** How often content, links and decisions are looked at when nothing happens. */
-export const LOOK_MS = 60_000;
+const LOOK_MS = 60_000;
 /** How often gates are observed. */
-export const OBSERVE_MS = 5_000;
+const OBSERVE_MS = 5_000;
 /** From a refused switch or a failed step to the next try. */
-export const STEP_RETRY_MS = 60_000;
+const STEP_RETRY_MS = 60_000;
 
 /**
  * Makes one step. Does not throw: what fails is in the record, and tried again.
