@@ -56,7 +56,7 @@ const DELIVERED = {
 async function versions(args: readonly string[]) {
   const directory = await mkdtemp(join(tmpdir(), 'versions-'));
   const path = join(directory, 'debug.socket');
-  const server = await startDebugEndpoint(path, { view: daemonView({ delivery: () => DELIVERED as never }) });
+  const server = await startDebugEndpoint(path, { view: daemonView({ delivery: () => DELIVERED }) });
   onTestFinished(async () => {
     await server.stop();
     await rm(directory, { recursive: true });

@@ -27,7 +27,7 @@ export async function printVersions(
   const { dumpYaml } = await import('@addon-operator/yaml');
   const toText = (body: string): string => {
     const { installs, urls } = versionsIn(body, name);
-    if (format === 'json') return `${stringifyJson(installs as Json)}\n`;
+    if (format === 'json') return `${stringifyJson(installs)}\n`;
     if (format === 'yaml') return dumpYaml(installs as Json, 2);
     const lineOf = (install: Fields): string =>
       format === 'name' ? stringOf(install['name']) : versionsText(install, urls.get(install['source']));
