@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DaemonProcess } from '../test/support/daemon-process.ts';
 import { World } from '../test/support/world.ts';
 import { note, percentile, report, sum } from './figures.ts';
-import { childrenOf, cpuMs } from './process-usage.ts';
+import { childrenOf, cpuMs, privateKb } from './process-usage.ts';
 import { startSandboxProcess } from './sandbox-process.ts';
 
 const MODULES = 20;
@@ -89,11 +89,4 @@ async function follow(world: World, signal: AbortSignal): Promise<Promise<void>[
       if (!signal.aborted) throw error;
     }
   });
-}
-
-/** What the process alone holds in memory. */
-function privateKb(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  const fields = [...text.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB$/gm)];
-  return sum(fields.map(([, kb]) => Number(kb)));
 }

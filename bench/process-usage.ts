@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { sum } from './figures.ts';
 
 /** Milliseconds of CPU that a process has used so far, all its threads together, to the microsecond. */
 export function cpuMs(pid: number): number {
@@ -13,6 +14,13 @@ export function cpuMs(pid: number): number {
 export function rssMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024;
+}
+
+/** What the process alone holds in memory. */
+export function privateKb(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const fields = [...text.matchAll(/^Private_(?:Clean|Dirty): +(\d+) kB$/gm)];
+  return sum(fields.map(([, kb]) => Number(kb)));
 }
 
 export function childrenOf(parent: number): number[] {

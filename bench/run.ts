@@ -38,6 +38,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   masking: async () => (await import('./masking.ts')).benchMasking(),
   observe: async () => (await import('./observe.ts')).benchObserve(),
   scale: async () => (await import('./scale.ts')).benchScale({ sizes, isWritten }),
+  delivery: async () => (await import('./delivery.ts')).benchDelivery(),
   mutants: async () => (await import('./mutants.ts')).benchMutants({ only, shard }),
 };
 

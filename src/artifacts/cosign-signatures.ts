@@ -41,7 +41,7 @@ export function bundleVerdict(bundle: Uint8Array, digest: string, keys: readonly
 }
 
 /** What DSSE signs: type and payload with their lengths, so that one cannot be taken for the other. */
-export function preAuthenticationEncoding(payloadType: string, payload: Uint8Array): Buffer {
+function preAuthenticationEncoding(payloadType: string, payload: Uint8Array): Buffer {
   const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.length} `;
   return Buffer.concat([Buffer.from(head), payload]);
 }

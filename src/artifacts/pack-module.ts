@@ -3,7 +3,6 @@
  * What was packed is read once as others will read it: no artifact is made that would be refused.
  */
 
-import { createHash } from 'node:crypto';
 import { opendir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { hasCode, messageOf } from '@addon-operator/base/errors';
@@ -11,6 +10,7 @@ import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { isMissingFile } from '@addon-operator/files/missing-file';
 import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import { isJsonMap } from '@addon-operator/json/merge';
+import { digestOf } from '@addon-operator/oci/digest';
 import type { BlobContent, Descriptor, FetchedManifest } from '@addon-operator/oci/repository';
 import { parseYaml } from '@addon-operator/yaml';
 import { checkManifest, contentDigest } from '../authorization/content-manifest.ts';
@@ -99,7 +99,7 @@ function blobOf(mediaType: string, bytes: Buffer): BlobContent {
   const open = async function* open(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(bytes);
   };
-  return { mediaType, digest: sha256(bytes), size: bytes.length, open };
+  return { mediaType, digest: digestOf(bytes), size: bytes.length, open };
 }
 
 /** A signature of other files would be found where the module is installed, too late. */
@@ -207,9 +207,5 @@ function manifestOf(
       },
     }),
   );
-  return { descriptor: { mediaType: OCI_MANIFEST, digest: sha256(bytes), size: bytes.length }, bytes };
-}
-
-function sha256(bytes: Buffer): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  return { descriptor: { mediaType: OCI_MANIFEST, digest: digestOf(bytes), size: bytes.length }, bytes };
 }

@@ -44,7 +44,7 @@ export interface UnpackedContent {
 }
 
 /** Files that name a module and its version. */
-export const DOCUMENTS: readonly string[] = ['Chart.yaml', 'module.yaml', 'version.json'];
+const DOCUMENTS: readonly string[] = ['Chart.yaml', 'module.yaml', 'version.json'];
 const MAX_DOCUMENT_BYTES = 1024 * 1024;
 
 /**

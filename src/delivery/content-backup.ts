@@ -3,14 +3,15 @@
  * the blobs as they were pulled: a backup is read as a repository is.
  */
 
-import { createHash } from 'node:crypto';
 import { OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, isObject, parseJson } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
+import { digestOf, hexOf } from '@addon-operator/oci/digest';
 import type { Descriptor, FetchedManifest, Repository } from '@addon-operator/oci/repository';
+import { readBlob } from '../artifacts/blobs.ts';
 import { type SecretData, SecretStore } from './secrets.ts';
 
-export const CONTENT_LABEL = 'addon-operator.io/module-content';
+const CONTENT_LABEL = 'addon-operator.io/module-content';
 /** Of manifest and blobs together, as they are in the registry. A Secret may have 1 MiB. */
 export const MAX_BACKUP_BYTES = 900 * 1_024;
 const MANIFEST = 'manifest';
@@ -53,7 +54,8 @@ export class SecretBackup implements ContentBackup {
           type: Buffer.from(descriptor.mediaType),
           digest: Buffer.from(digest),
         };
-        for (const blob of blobs) data[hexOf(blob.digest)] = await bytesOf(repository.blob(blob, signal));
+        for (const blob of blobs)
+          data[hexOf(blob.digest)] = await readBlob(repository, blob, MAX_BACKUP_BYTES, signal);
         await this.#secrets.write(this.#nameOf(digest), data, signal);
       }
     }
@@ -122,7 +124,7 @@ class BackupRepository implements Repository {
   }
 
   #check(digest: string, bytes: Uint8Array): void {
-    if (createHash('sha256').update(bytes).digest('hex') === hexOf(digest)) return;
+    if (digestOf(bytes) === digest) return;
     throw new OperatorError(
       'ARTIFACT_INVALID',
       `${this.url} has other bytes than ${digest}: delete the Secret`,
@@ -139,14 +141,4 @@ function blobsOf(manifest: Uint8Array): readonly Descriptor[] {
   const { config, layers } = fieldsOf(parseJson(Buffer.from(manifest).toString()));
   const all: readonly unknown[] = [config, ...(Array.isArray(layers) ? layers : [])];
   return all.filter((one): one is Record<string, unknown> & Descriptor => isObject(one) && 'digest' in one);
-}
-
-function hexOf(digest: string): string {
-  return digest.replace(/^sha256:/u, '');
-}
-
-async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return Buffer.concat(all);
 }

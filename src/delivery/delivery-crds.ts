@@ -11,7 +11,7 @@ import { INSTALL_SHAPE, SOURCE_SHAPE } from './spec-shapes.ts';
 export const DELIVERY_GROUP = 'addon-operator.io';
 export const DELIVERY_API_VERSION = `${DELIVERY_GROUP}/v1alpha1`;
 /** To be raised with every change of the definitions. */
-export const DELIVERY_CRD_REVISION = 1;
+const DELIVERY_CRD_REVISION = 1;
 
 /** Bounds of what has none: the API server estimates the cost of CEL rules by them. */
 const MAX_LENGTH = 2_048;

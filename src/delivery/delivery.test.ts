@@ -149,6 +149,18 @@ test('a gate that cannot be measured is never a failure', async () => {
   });
 });
 
+test('a version of a disabled module never fails, and the next one is installed', async () => {
+  const lab = await started({ web: rollback });
+  lab.disabled.add('web');
+  for (const version of ['1.1.0', '1.2.0']) {
+    lab.gates.set(`web ${version}`, { type: 'waiting', reason: 'disabled' });
+    release(lab, version);
+    await lab.wait(INTERVAL + MINUTE);
+  }
+  expect(lab.running).toEqual({ web: '1.2.0' });
+  expect(lab.delivery.view().installs[0]).toMatchObject({ hasFailed: false, waitsFor: undefined });
+});
+
 test('three failures in a row hold the module', async () => {
   const lab = await started({ web: rollback });
   for (const version of ['1.1.0', '1.1.1', '1.1.2']) {

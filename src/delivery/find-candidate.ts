@@ -6,6 +6,7 @@
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import type { Descriptor, Repository } from '@addon-operator/oci/repository';
 import type { VerificationPolicy } from '../artifacts/module-artifact.ts';
+import { tagOfVersion } from '../artifacts/version-tags.ts';
 import type { OfferedVersion, Pending, PendingReason } from './decide.ts';
 import type { ArtifactTools } from './delivery-parts.ts';
 import { type InstallState, sawDigest, sawTag } from './install-state.ts';
@@ -85,7 +86,7 @@ async function referenced(lookup: Lookup, signal: AbortSignal): Promise<Named | 
       );
     }
     case 'exact': {
-      const tag = wanted.version.replace('+', '_');
+      const tag = tagOfVersion(wanted.version);
       return await tagged(lookup, wanted.version, [tag, `v${tag}`], signal);
     }
     case 'digest': {

@@ -8,7 +8,7 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { HistoryEntry } from './history.ts';
 import { type SecretData, SecretStore } from './secrets.ts';
 
-export const HISTORY_LABEL = 'addon-operator.io/module-history';
+const HISTORY_LABEL = 'addon-operator.io/module-history';
 const ENTRIES = 'entries';
 const MAX_ENTRIES = 10;
 /** Of the section of one version; a longer one is not kept. */

@@ -31,11 +31,11 @@ export interface StepContext {
 }
 
 /** How often content, links and decisions are looked at when nothing happens. */
-export const LOOK_MS = 60_000;
+const LOOK_MS = 60_000;
 /** How often gates are observed. */
-export const OBSERVE_MS = 5_000;
+const OBSERVE_MS = 5_000;
 /** From a refused switch or a failed step to the next try. */
-export const STEP_RETRY_MS = 60_000;
+const STEP_RETRY_MS = 60_000;
 
 /**
  * Makes one step. Does not throw: what fails is in the record, and tried again.
@@ -247,7 +247,10 @@ async function observe(
     record.waitsFor ??= result.reason;
     isHeld ||= result.type === 'hold';
   }
-  if (record.waitsFor === undefined) {
+  // Of a disabled module nothing runs that could be observed: its versions must not hold updates.
+  const isDisabled = !parts.operator.modules().has(record.name);
+  if (record.waitsFor === undefined || (isLate && isDisabled)) {
+    record.waitsFor = undefined;
     await saveState(context, record, passed, signal);
     await parts.history.keepSection(record.name, parts.operator.section(record.name), signal);
     return 0;

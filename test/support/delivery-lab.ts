@@ -191,6 +191,7 @@ export class DeliveryLab {
   readonly removed: string[] = [];
   /** Versions, `web 1.1.0`, whose gates are not passed. */
   readonly gates = new Map<string, GateResult>();
+  readonly disabled = new Set<string>();
   readonly refusals = new Map<string, SwitchOutcome>();
   /** Called within each switch. */
   onSwitch: (request: SwitchRequest) => void | Promise<void> = () => undefined;
@@ -240,7 +241,7 @@ export class DeliveryLab {
       },
       operator: {
         version: '1.3.0',
-        modules: () => new Map(),
+        modules: () => new Map(this.#enabledModules().map((name) => [name, undefined])),
         whyNotReady: () => undefined,
         section: () => this.section,
         gate: async (_gate, module) => {
@@ -256,6 +257,11 @@ export class DeliveryLab {
         changed: () => undefined,
       },
     };
+  }
+
+  #enabledModules(): readonly string[] {
+    const linked = [...this.store.linked.keys()].map((entry) => entry.slice(4));
+    return linked.filter((name) => !this.disabled.has(name));
   }
 
   /** Applies the documents: a source `lab` with an interval of 10 minutes, and installs by name. */

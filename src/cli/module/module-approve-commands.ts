@@ -1,12 +1,18 @@
 import type { Command } from 'commander';
 import { SETTINGS } from '../../settings.ts';
-import type { CommandParts } from '../daemon/debug-command.ts';
-import { socketPathOf } from '../daemon/debug-command.ts';
+import { fail } from '../cli-host.ts';
+import { addWatchOptions, type CommandParts, socketPathOf } from '../daemon/debug-command.ts';
 import { nameArgument } from '../name-arguments.ts';
 import { addSettingOption, givenFlags } from '../operator/setting-options.ts';
 import { chosenByCommand, outputOption } from '../output/output-format.ts';
 
 const CLUSTER_SETTINGS = [SETTINGS.kubeConfig, SETTINGS.kubeContext, SETTINGS.kubeServer];
+
+interface VersionsFlags {
+  readonly all?: boolean;
+  readonly watch?: boolean;
+  readonly watchInterval: string;
+}
 
 /** Adds `module approve`, `hold` and `unhold`, which write to the ModuleInstall, and `versions`. */
 export function addApproveCommands(module: Command, { host, runner }: CommandParts): void {
@@ -61,16 +67,20 @@ export function addApproveCommands(module: Command, { host, runner }: CommandPar
     .argument('[name]', 'name of a module, or oci://REGISTRY/PATH of one; default: all modules from sources')
     .option('-a, --all', 'of a registry: all versions, not only the newest 20')
     .addOption(outputOption({ initial: 'table' }));
+  addWatchOptions(versions);
   addSettingOption(versions, SETTINGS.debugUnixSocket);
   versions.action((name: string | undefined) =>
     runner(async () => {
+      const format = chosenByCommand(versions);
+      const { all, watch, watchInterval } = versions.opts<VersionsFlags>();
       if (/^[a-z-]+:\/\//u.test(name ?? '')) {
+        if (watch === true) return fail(host, '-w is for modules of a running operator', 'REQUEST_INVALID');
         const { versionsCommand } = await import('./artifact-versions.ts');
-        const options = { isAll: versions.opts()['all'] === true, format: chosenByCommand(versions) };
-        return await versionsCommand(name ?? '', options, host);
+        return await versionsCommand(name ?? '', { isAll: all === true, format }, host);
       }
       const { printVersions } = await import('./module-versions.ts');
-      return await printVersions(name, await socketPathOf(versions, host), host);
+      const request = { name, format, watchInterval: watch === true ? watchInterval : undefined };
+      return await printVersions(request, await socketPathOf(versions, host), host);
     }),
   );
 }
