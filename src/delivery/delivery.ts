@@ -171,6 +171,9 @@ export class Delivery implements DeliveredModules {
         await restoreContent(this.#parts, { ...installed, module: name }, access, signal);
       } catch (error) {
         signal.throwIfAborted();
+        const source = this.#sourceOf(record);
+        // Its account may have changed.
+        if (source !== undefined) source.access = undefined;
         this.#parts.log.debug({ module: name, ...errorFields(error) }, 'content is not prefetched');
       }
     }
