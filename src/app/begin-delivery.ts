@@ -13,7 +13,7 @@ import { artifactTools, registryConnector } from './artifact-tools.ts';
 import type { DaemonHost } from './host.ts';
 import type { BaseParts } from './infrastructure.ts';
 import type { OperatorForDelivery } from './operator-for-delivery.ts';
-import { type StartedDelivery, startDelivery } from './start-delivery.ts';
+import { type DeliveryOptions, type StartedDelivery, startDelivery } from './start-delivery.ts';
 
 export interface BeginDeliveryParts {
   readonly settings: Settings;
@@ -42,23 +42,29 @@ export async function beginDelivery(
       '--module-sources needs a directory for the modules: set --module-store (ADDON_OPERATOR_MODULE_STORE)',
     );
   if (store === undefined) return undefined;
-  const options = {
-    settings,
-    host,
-    kube: base.cluster.main,
-    reflectors: base.reflectors,
-    redactor,
-    metrics,
-    store,
-    modules: delivering.modules,
-    operator: delivering.operator,
-    artifacts: artifactTools(host.clock),
-    connect: registryConnector(host),
-    // An Event is a courtesy: the log has the same.
-    record: (module: string, event: Parameters<ModuleObjects['record']>[1]) =>
-      void objects?.record(module, event, stop).catch(() => undefined),
-  };
+  const common = { settings, host, kube: base.cluster.main, store, metrics, redactor, delivering };
+  // An Event is a courtesy: the log has the same.
+  const record: DeliveryOptions['record'] = (module, event) =>
+    void objects?.record(module, event, stop).catch(() => undefined);
+  const options = { ...deliveryOptions(common, record), reflectors: base.reflectors };
   return await untilAvailable('state of delivered modules', () => startDelivery(options, stop), host, stop);
+}
+
+/** The options of delivery, with the registries of the host. */
+export function deliveryOptions(
+  {
+    delivering,
+    ...common
+  }: Pick<DeliveryOptions, 'kube' | 'metrics' | 'redactor' | 'settings' | 'store'> & {
+    readonly host: DaemonHost;
+    readonly delivering: OperatorForDelivery;
+  },
+  record: DeliveryOptions['record'],
+): Omit<DeliveryOptions, 'reflectors'> {
+  const { modules, operator } = delivering;
+  const { clock } = common.host;
+  const connect = registryConnector(common.host);
+  return { ...common, modules, operator, artifacts: artifactTools(clock), connect, record };
 }
 
 /** The rollback of modules that come from a source, for the command of all modules. */

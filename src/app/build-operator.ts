@@ -32,7 +32,8 @@ import { startReleases } from './start-releases.ts';
  */
 // oxlint-disable-next-line max-lines-per-function -- it is the map of who uses whom, which is clear only in one piece
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
-  const { settings, host, base, store, metrics, hookMetrics, configMap, objects, redactor } = options;
+  const { settings, host, base, store, delivered, metrics, hookMetrics, configMap, objects, redactor } =
+    options;
   const { stop, running, heldPorts, variant = {} } = options;
   const { lone, isInspection = false, onWait } = variant;
   const { cluster, reflectors } = base;
@@ -49,6 +50,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     tmpDir: base.tmpDir,
     loads,
     store,
+    delivered,
     lone,
     isInspection,
     stop,

@@ -1,5 +1,6 @@
 import type { Redactor } from '@addon-operator/masking/redactor';
 import type { TaskHandler } from '@addon-operator/task-queue';
+import type { DeliveredModules } from '../delivery/delivered-modules.ts';
 import type { ModuleSwitch } from '../delivery/module-switch.ts';
 import type { Schedules } from '../hook-runs/schedules.ts';
 import type { Lead } from '../leader/take-lead.ts';
@@ -32,6 +33,8 @@ export interface BuildOptions {
   readonly base: BaseParts;
   /** Undefined without `--module-store`. */
   readonly store: ModuleStore | undefined;
+  /** Modules of sources; absent without a store. */
+  readonly delivered?: DeliveredModules | undefined;
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;

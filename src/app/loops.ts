@@ -29,7 +29,7 @@ export interface LoopParts {
   /** Updated after changes by these loops. */
   readonly objects: Pick<ModuleObjects, 'changed'> | undefined;
   /** Modules from sources; undefined without a module store. */
-  readonly delivery: Pick<StartedDelivery, 'run'> | undefined;
+  readonly delivery: StartedDelivery | undefined;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
@@ -57,10 +57,11 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
   const checkConfig = (): void => {
     if (configMap.state.type !== 'valid' || converge.isConfigRefused) metrics.configValuesError();
   };
-  const looks = new DirectoryLooks({ registry, converge, router, sources, memory, store });
+  const delivered = delivery?.delivery;
+  const looks = new DirectoryLooks({ registry, converge, router, sources, memory, store, delivered });
   const { updates } = model;
   const { clock } = host;
-  const rescan = new ModuleRescan({ registry, router, sources, updates, values, store, clock });
+  const rescan = new ModuleRescan({ registry, router, sources, updates, values, store, delivered, clock });
   const loops = [
     configMap.watch((change) => {
       onConfigChange({ registry, converge, router, log, traces }, change);

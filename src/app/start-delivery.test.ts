@@ -5,6 +5,7 @@ import { systemClock } from '@addon-operator/base/clock';
 import { OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { fieldsOf, valueAtPath } from '@addon-operator/json';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { createSharedReflectors } from '@addon-operator/kube-client/reflector-shared';
 import { machineClock, type Sandbox, silentLog, startSandbox } from '@addon-operator/kube-sandbox';
 import { MemoryClient } from '@addon-operator/kube-sandbox/memory-client';
@@ -14,7 +15,12 @@ import { cliRun } from '../../test/support/cli-run.ts';
 import { LabRegistry, LabStore, labArtifacts, labDigest } from '../../test/support/delivery-lab.ts';
 import { measureEventLoopDelay } from '../metrics/event-loop-delay.ts';
 import { OperatorMetrics } from '../metrics/operator-metrics.ts';
-import { type DeliveryOptions, type RegistryAccess, startDelivery } from './start-delivery.ts';
+import {
+  type DeliveryOptions,
+  prefetchContent,
+  type RegistryAccess,
+  startDelivery,
+} from './start-delivery.ts';
 
 const API_VERSION = 'addon-operator.io/v1alpha1';
 const PATHS = { ModuleSource: 'modulesources', ModuleInstall: 'moduleinstalls' } as const;
@@ -44,8 +50,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function start(settings: Partial<DeliveryOptions['settings']> = {}) {
-  const stop = new AbortController();
+function optionsWith(settings: Partial<DeliveryOptions['settings']> = {}): DeliveryOptions {
   const metrics = new OperatorMetrics({
     prefix: 'op_',
     hasQueueActions: false,
@@ -53,7 +58,7 @@ async function start(settings: Partial<DeliveryOptions['settings']> = {}) {
     eventLoopDelay: measureEventLoopDelay(),
   });
   const common = { kube, clock: systemClock, log: silentLogger, random: Math.random };
-  const options: DeliveryOptions = {
+  return {
     settings: {
       namespace: 'default',
       configMapName: 'op',
@@ -93,6 +98,12 @@ async function start(settings: Partial<DeliveryOptions['settings']> = {}) {
     }),
     record: (module, { reason }) => events.push(`${module} ${reason}`),
   };
+}
+
+async function start(settings: Partial<DeliveryOptions['settings']> = {}) {
+  const stop = new AbortController();
+  const options = optionsWith(settings);
+  const { metrics } = options;
   const started = await startDelivery(options, stop.signal);
   const running = started.run(stop.signal).catch(() => undefined);
   const end = async (): Promise<void> => {
@@ -172,6 +183,36 @@ test('objects of the cluster install modules, and have a status', async () => {
     const { data } = await read('/api/v1/namespaces/default/configmaps/op-delivery');
     expect(fieldsOf(data)).toEqual({});
   }, 60_000);
+});
+
+test('a replica that waits has the content of installed versions ready, and writes nothing', async () => {
+  const { end } = await start({ moduleBackup: 'none' });
+  await create('ModuleSource', 'platform', { url: 'oci://example.com/platform' });
+  await create('ModuleInstall', 'web', install);
+  await vi.waitFor(async () => expect(conditionOf(await read(INSTALL), 'Installed')).toBe('True'), 60_000);
+  const ofLeader = store;
+  store = new LabStore();
+  const writes: string[] = [];
+  const readOnly: KubeClient = {
+    stream: (request, signal) => kube.stream(request, signal),
+    request: async (request, signal) => {
+      if (request.method !== 'GET') writes.push(`${request.method} ${request.path}`);
+      return await kube.request(request, signal);
+    },
+  };
+  const stop = new AbortController();
+  const waiting = prefetchContent({ ...optionsWith({ moduleBackup: 'none' }), kube: readOnly }, stop.signal);
+  await vi.waitFor(() => expect([...store.contents.keys()]).toEqual([...ofLeader.contents.keys()]), 60_000);
+  stop.abort();
+  await waiting;
+  expect({ writes, linked: store.linked.size }).toEqual({ writes: [], linked: 0 });
+
+  // The leader dies with its node, and the registry is away.
+  await end();
+  registry.fault = new OperatorError('REGISTRY_UNREACHABLE', 'away');
+  const second = await start({ moduleBackup: 'none' });
+  expect(second.delivery.unavailable()).toEqual(new Map());
+  expect(store.linked).toEqual(ofLeader.linked);
 });
 
 test('people approve, hold and unhold with commands that keep each other', async () => {

@@ -20,8 +20,8 @@ import { HistoryStore } from '../delivery/history-store.ts';
 import { installDeliveryCrds } from '../delivery/install-delivery-crds.ts';
 import type { Source } from '../delivery/parse-spec.ts';
 import { readReference } from '../delivery/secrets.ts';
-import { followSpecFile } from '../delivery/spec-file.ts';
-import { SpecObjects } from '../delivery/spec-objects.ts';
+import { followSpecFile, readSpecs } from '../delivery/spec-file.ts';
+import { readSpecObjects, SpecObjects } from '../delivery/spec-objects.ts';
 import { createStateStore } from '../delivery/state-store.ts';
 import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ContentStore } from '../module-store/content-store.ts';
@@ -121,6 +121,33 @@ export async function startDelivery(options: DeliveryOptions, signal: AbortSigna
   };
 }
 
+/** How often a replica that waits looks for content that it does not have. */
+const PREFETCH_MS = 60_000;
+
+/**
+ * Keeps the content of installed versions in the store of a replica that waits for the lead, until the signal aborts. It
+ * writes nothing else, and no failure counts: the next look, or the start of the leader, does it again.
+ */
+export async function prefetchContent(
+  options: Omit<DeliveryOptions, 'reflectors'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { settings, host, kube } = options;
+  const delivery = new Delivery(partsOf(options, new Wakeup()), settings);
+  const path = settings.moduleSourcesFile;
+  while (!signal.aborted) {
+    try {
+      delivery.setSpecs(path === '' ? await readSpecObjects(kube, signal) : await readSpecs(path));
+      await delivery.prefetch(signal);
+      await host.clock.sleep(PREFETCH_MS, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      componentLog(host, 'modules').debug(errorFields(error), 'content cannot be prefetched');
+      await host.clock.sleep(PREFETCH_MS, signal).catch(() => undefined);
+    }
+  }
+}
+
 /** Begins to follow the objects, once. A server that knows the definitions only since a moment gets some more requests. */
 function createFollowing(
   objects: SpecObjects,
@@ -159,7 +186,7 @@ async function refuseObjects(kube: KubeClient, signal: AbortSignal): Promise<voi
   }
 }
 
-function partsOf(options: DeliveryOptions, changed: Wakeup): DeliveryParts {
+function partsOf(options: Omit<DeliveryOptions, 'reflectors'>, changed: Wakeup): DeliveryParts {
   const { settings, host, kube, store, modules, operator, artifacts, metrics, record } = options;
   const { namespace, configMapName } = settings;
   return {
@@ -189,7 +216,12 @@ const NO_BACKUP: ContentBackup = {
 };
 
 /** A connection stays open while nothing of its access changes, so that tokens are requested once. */
-function sourceOpener({ settings: { namespace }, kube, redactor, connect }: DeliveryOptions): OpenSource {
+function sourceOpener({
+  settings: { namespace },
+  kube,
+  redactor,
+  connect,
+}: Parameters<typeof partsOf>[0]): OpenSource {
   const opened = new Map<string, { readonly key: string; readonly connection: RegistryConnection }>();
   const read = (ref: Parameters<typeof readReference>[2] | undefined, signal: AbortSignal) =>
     ref === undefined ? Promise.resolve(undefined) : readReference(kube, namespace, ref, signal);

@@ -9,8 +9,7 @@ import { peerUid } from '@addon-operator/process/peer-uid';
 import { startTracing } from '@addon-operator/tracing';
 import { loadHooks, warnOfNothingToDo } from '../hook-runs/load-global-hooks.ts';
 import { type HookTools, startHookTools } from '../hook-runs/start-hook-tools.ts';
-import { leaderPod } from '../leader/leader-host.ts';
-import { ALONE, type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
+import { ALONE, type LeadOnCluster, type TakeLeadOptions } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { OperatorGauges } from '../metrics/operator-metrics.ts';
 import type { LoneModule } from '../model/lone-module.ts';
@@ -28,7 +27,6 @@ import type { DaemonView } from '../status/daemon-view.ts';
 import type { ModuleObjects } from '../status/module-objects.ts';
 import { type OperatorStatus, unloadedStatus } from '../status/operator-status.ts';
 import { runModuleObjects } from '../status/run-module-objects.ts';
-import { type Standby, standbyStatus } from '../status/standby.ts';
 import { Page } from '../ui/page.ts';
 import type { ConfigMapStore } from '../values/config-map-store.ts';
 import { createConfigMap, loadPatiently } from '../values/operator-config-map.ts';
@@ -37,7 +35,6 @@ import { createMetrics, operatorGauges } from '../views/daemon-metrics.ts';
 import type { Explained } from '../views/explained.ts';
 import { STARTING_VIEW } from '../views/operator-view.ts';
 import { startAdmissionServer } from '../webhooks/admission-server.ts';
-import { webhookPorts } from '../webhooks/webhook-server.ts';
 import { beginDelivery } from './begin-delivery.ts';
 import { buildOperator } from './build-operator.ts';
 import type { BuiltOperator, OperatorVariant } from './build-options.ts';
@@ -45,6 +42,7 @@ import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { type DebugParts, startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
 import { type BaseOptions, type BaseParts, startBase, type Tracing } from './infrastructure.ts';
+import { leadAsReplica } from './lead-as-replica.ts';
 import { startFreeingMemory, startLoops } from './loops.ts';
 import { operatorForDelivery } from './operator-for-delivery.ts';
 import type { StartedDelivery } from './start-delivery.ts';
@@ -187,7 +185,8 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const page = new Page(common);
   const connect: LoneLeadOptions['connect'] = (beforeWrite) =>
     connectCluster(settings, host, metrics, beforeWrite);
-  const { cluster, lead } = await leadOf({ ...common, connect, onLost }, { lone, probes, page });
+  const waiting = { ...common, connect, onLost };
+  const { cluster, lead } = await (lone?.takeLead(waiting) ?? leadAsReplica(waiting, { probes, page }));
   probes.show(STARTING_VIEW);
   const base = await startBase({ ...common, tools, tracing, cluster, lead });
   const configMapEvents = new ConfigMapEventLog();
@@ -218,6 +217,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     ...common,
     base,
     store,
+    delivered: delivery?.delivery,
     configMap,
     objects,
     heldPorts: lead.heldPorts,
@@ -342,25 +342,6 @@ function gaugesOf({ explained, queueing, configuration }: BuiltOperator): Operat
   return operatorGauges({ ...explained, backlog, configMapContent });
 }
 
-/** Connects to the cluster, and waits until this process may act on it. */
-async function leadOf(
-  common: LoneLeadOptions,
-  {
-    lone,
-    probes,
-    page,
-  }: { readonly lone: LoneRun | undefined; readonly probes: Probes; readonly page: Page },
-): Promise<LeadOnCluster<Cluster>> {
-  if (lone !== undefined) return await lone.takeLead(common);
-  const { settings } = common;
-  return await takeLead({
-    ...common,
-    webhookPorts: webhookPorts(settings),
-    httpPort: probes.port,
-    onStandby: showsStandby(settings, probes, page),
-  });
-}
-
 /**
  * Starts the processes that run hooks while the cluster is being connected, since both take about
  * the same time. A replica that may wait for the lead starts them only when it leads.
@@ -370,19 +351,6 @@ function beginTools(common: Pick<BaseOptions, 'settings' | 'host' | 'stop' | 'ru
   // The rejection is reported where the tools are needed, unless the start fails earlier.
   tools.catch(() => undefined);
   return tools;
-}
-
-/** The display of a replica that waits for the lead. */
-function showsStandby(
-  { podName: replica, namespace }: Settings,
-  probes: Probes,
-  page: Page,
-): TakeLeadOptions<Cluster>['onStandby'] {
-  return async (readiness, leader) => {
-    const standby = (): Standby => ({ replica, namespace, leader: leaderPod(leader()) });
-    probes.show({ ...STARTING_VIEW, readiness, status: () => standbyStatus(standby()) });
-    await page.show({ standby });
-  };
 }
 
 /**

@@ -94,7 +94,7 @@ export function installView(record: ModuleRecord, context: InstallContext): Inst
     history: context.history.entries(name),
     isUpdating: record.isUpdating || state.observedSinceMs !== undefined,
     waitsFor: record.waitsFor,
-    missing: record.missing,
+    missing: record.missing?.reason,
     problem: record.problem,
     sourceProblem: context.sourceProblem(record),
     notReady: installed === undefined ? undefined : context.operator.whyNotReady(name),

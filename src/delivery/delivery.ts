@@ -9,6 +9,7 @@ import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import { sleepOrWake, Wakeup } from '@addon-operator/concurrency/wakeup';
 import { checkSource } from './check-source.ts';
 import type { UpdateLimits } from './decide.ts';
+import type { DeliveredModules, UnavailableModule } from './delivered-modules.ts';
 import type { DeliveryParts, SourceAccess, UpdateSettings } from './delivery-parts.ts';
 import { type DeliveryView, installView, sourceView } from './delivery-view.ts';
 import type { HistoryEntry } from './history.ts';
@@ -17,11 +18,13 @@ import { restoreContent } from './obtain-content.ts';
 import type { Install, Parsed, Source } from './parse-spec.ts';
 import {
   installOf,
+  isWanted,
   lookupKey,
   type ModuleRecord,
   nameOfSpec,
   newModuleRecord,
   newSourceRecord,
+  noteMissing,
   type SourceRecord,
 } from './records.ts';
 import { rollBack, type VersionRollback, type VersionRollbackRequest } from './roll-back.ts';
@@ -45,7 +48,7 @@ const KEEP_CONTENT_MS = 24 * 3_600_000;
 const SHARED_LINKS_MS = 2_000;
 const NEVER_MS = 3_600_000;
 
-export class Delivery {
+export class Delivery implements DeliveredModules {
   readonly #parts: DeliveryParts;
   readonly #settings: UpdateSettings;
   readonly #sources = new Map<string, SourceRecord>();
@@ -135,7 +138,7 @@ export class Delivery {
       record.missing = undefined;
     } catch (error) {
       signal.throwIfAborted();
-      record.missing = messageOf(error);
+      noteMissing(record, messageOf(error), this.#parts.clock.wallMs());
       this.#parts.log.error({ module: record.name, ...errorFields(error) }, 'files of a module are missing');
     }
   }
@@ -168,6 +171,9 @@ export class Delivery {
         await restoreContent(this.#parts, { ...installed, module: name }, access, signal);
       } catch (error) {
         signal.throwIfAborted();
+        const source = this.#sourceOf(record);
+        // Its account may have changed.
+        if (source !== undefined) source.access = undefined;
         this.#parts.log.debug({ module: name, ...errorFields(error) }, 'content is not prefetched');
       }
     }
@@ -304,10 +310,18 @@ export class Delivery {
     await backup.collect(all, signal);
   }
 
-  /** Modules whose files are nowhere: they count as existing, and are neither purged nor run. */
-  unavailable(): ReadonlyMap<string, string> {
-    const missing = [...this.#modules.values()].flatMap(({ name, missing: why }) =>
-      why === undefined ? [] : [[name, why] as const],
+  isInstalled(module: string): boolean {
+    const record = this.#modules.get(module);
+    if (record?.state.installed === undefined) return false;
+    // Without the documents nothing is a decision.
+    return isWanted(record) || !this.#areSpecsKnown;
+  }
+
+  unavailable(): ReadonlyMap<string, UnavailableModule> {
+    const missing = [...this.#modules.values()].flatMap(({ name, missing: why, state: { entry } }) =>
+      why === undefined || entry === undefined || !this.isInstalled(name)
+        ? []
+        : [[name, { entry, ...why }] as const],
     );
     return new Map(missing);
   }

@@ -18,6 +18,12 @@ export interface SourceRecord {
   isBusy: boolean;
 }
 
+export interface MissingContent {
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly sinceMs: number;
+}
+
 export interface ModuleRecord {
   readonly name: string;
   /** Undefined when there is no ModuleInstall any more. */
@@ -27,8 +33,8 @@ export interface ModuleRecord {
   approved: OfferedVersion | Pending | undefined;
   /** A switch that was refused, which is tried again later. */
   refusal: { readonly pending: Pending; readonly dueMs: number } | undefined;
-  /** Why the content of the installed version is neither in the store nor elsewhere. */
-  missing: string | undefined;
+  /** Why the content of the installed version is neither in the store nor elsewhere, and since when. */
+  missing: MissingContent | undefined;
   decision: UpdateDecision;
   /** An update is in progress, from the decision to its last gate. */
   isUpdating: boolean;
@@ -85,6 +91,16 @@ export function nameOfSpec(spec: Parsed<{ readonly name: string }>): string {
 /** The install, if its spec is valid. */
 export function installOf({ spec }: ModuleRecord): Install | undefined {
   return spec?.type === 'valid' ? spec.value : undefined;
+}
+
+/** Whether an install or its state wants the module. An install that is absent with its definition is no decision. */
+export function isWanted({ spec, isOrphan, state }: ModuleRecord): boolean {
+  return spec !== undefined || isOrphan || state.isOrphan === true;
+}
+
+/** Notes why content is missing; the time is that of the first note. */
+export function noteMissing(record: ModuleRecord, reason: string, nowMs: number): void {
+  record.missing = { reason, sinceMs: record.missing?.sinceMs ?? nowMs };
 }
 
 /** What a lookup is about: the result of a lookup about something else is of no use. */

@@ -102,6 +102,11 @@ export async function followSpecFile(
   return { run };
 }
 
+/** The documents of the file, read once. @throws OperatorError SOURCE_INVALID */
+export async function readSpecs(path: string): Promise<DeliverySpecs> {
+  return parseSpecFile(await readSpecFile(path), path);
+}
+
 async function readSpecFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');

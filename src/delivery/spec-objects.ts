@@ -3,7 +3,7 @@
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { canonicalJson, fieldsOf } from '@addon-operator/json';
-import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
+import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import {
   type ApiResource,
   apiVersionOf,
@@ -110,14 +110,8 @@ export class SpecObjects {
   }
 
   #publish(): void {
-    const installs = [...this.#installs.objects.values()].filter(
-      ({ metadata }) => metadata['deletionTimestamp'] === undefined,
-    );
-    this.#options.onSpecs({
-      sources: [...this.#sources.objects.values()].map((object) => parseSource(documentOf(object))),
-      installs: installs.map((object) => parseInstall(documentOf(object))),
-      areNewlyDefined: this.#areNewlyDefined,
-    });
+    const specs = specsOf([...this.#sources.objects.values()], [...this.#installs.objects.values()]);
+    this.#options.onSpecs({ ...specs, areNewlyDefined: this.#areNewlyDefined });
   }
 
   /** Writes each status that is different. An object that is gone is skipped; other failures are logged, and tried again. */
@@ -182,6 +176,25 @@ export class SpecObjects {
       return false;
     }
   }
+}
+
+/** All documents, read once; none where they are not defined. @throws KubeApiError, OperatorError KUBE_UNREACHABLE */
+export async function readSpecObjects(kube: KubeClient, signal: AbortSignal): Promise<DeliverySpecs> {
+  const list = async (resource: ApiResource): Promise<readonly KubeObject[]> => {
+    const request = { method: 'GET', path: resourcePath(resource) } as const;
+    const { items } = fieldsOf(await requestIfPresent(kube, request, signal));
+    return Array.isArray(items) ? (items as readonly KubeObject[]) : [];
+  };
+  return specsOf(await list(MODULE_SOURCES), await list(MODULE_INSTALLS));
+}
+
+function specsOf(sources: readonly KubeObject[], installs: readonly KubeObject[]): DeliverySpecs {
+  return {
+    sources: sources.map((object) => parseSource(documentOf(object))),
+    installs: installs
+      .filter(({ metadata }) => metadata['deletionTimestamp'] === undefined)
+      .map((object) => parseInstall(documentOf(object))),
+  };
 }
 
 function documentOf(object: KubeObject): SpecDocument {

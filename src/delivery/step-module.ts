@@ -19,7 +19,7 @@ import {
 import type { SwitchOutcome, SwitchRequest } from './module-switch.ts';
 import { pullContent, restoreContent } from './obtain-content.ts';
 import type { Install } from './parse-spec.ts';
-import { installOf, type ModuleRecord } from './records.ts';
+import { installOf, isWanted, type ModuleRecord, noteMissing } from './records.ts';
 
 export interface StepContext {
   readonly parts: DeliveryParts;
@@ -50,7 +50,7 @@ export async function stepModule(
   const { log } = context.parts;
   try {
     record.problem = undefined;
-    if (record.spec === undefined && !record.isOrphan && record.state.isOrphan !== true) {
+    if (!isWanted(record)) {
       await removeModule(context, record, signal);
       return undefined;
     }
@@ -104,7 +104,7 @@ async function keepContent(
     record.missing = undefined;
   } catch (error) {
     signal.throwIfAborted();
-    record.missing = messageOf(error);
+    noteMissing(record, messageOf(error), parts.clock.wallMs());
     return false;
   }
   const link = (await context.links()).get(entry);

@@ -74,10 +74,14 @@ export interface TakeLeadOptions<Cluster extends LeadClients> extends ConnectOpt
   /** Port of our HTTP server, and of the leader's if the settings name none. */
   readonly httpPort: number;
   readonly stop: AbortSignal;
-  /** Called when this replica waits, with what its readiness probe is to say and the identity of the leader, empty without one. */
+  /**
+   * Called when this replica waits, with what its readiness probe is to say, the identity of the leader, empty without one,
+   * and the connections, which write nothing until this replica leads.
+   */
   readonly onStandby: (
     readiness: (signal: AbortSignal) => Promise<ReplicaReadiness>,
     leader: () => string,
+    cluster: Cluster,
   ) => Promise<void>;
   /** Called when this replica must not act any more: all processes must be terminated at once. */
   readonly onLost: (error: OperatorError) => void;
@@ -157,6 +161,7 @@ async function waitForLead<Cluster extends LeadClients>(
   await onStandby(
     async (signal) => ({ type: 'standby', leader: await readiness(signal) }),
     () => leadership.leader,
+    cluster,
   );
   running.defer(async () => {
     await leadership.release();

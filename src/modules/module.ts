@@ -19,10 +19,13 @@ export type Refusal =
   /** It requires modules in a cycle, or requires one of those. */
   | { readonly type: 'cycle'; readonly reason: string; readonly remedy: string };
 
-/** The directory is gone or unreadable, or files are missing that existed in the last run. */
+/**
+ * The directory is gone or unreadable, files are missing that existed in the last run, or the content of the installed
+ * version is nowhere.
+ */
 export interface GoneRefusal {
   readonly type: 'gone';
-  readonly lost: 'directory' | 'files';
+  readonly lost: 'directory' | 'files' | 'content';
   readonly reason: string;
   readonly remedy: string;
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import { errorFields } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import type { DeliveredModules } from '../delivery/delivered-modules.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { ModuleSources } from '../model/services.ts';
@@ -34,6 +35,8 @@ export interface DirectoryLooksParts {
   readonly memory: Pick<ModuleMemory, 'filesOf' | 'names'>;
   /** Checks content of the module store as a whole; undefined without one. */
   readonly store: CheckedContents | undefined;
+  /** Modules of sources; undefined without a module store. */
+  readonly delivered: Pick<DeliveredModules, 'unavailable'> | undefined;
 }
 
 /**
@@ -120,14 +123,18 @@ export async function runLooks(
 /** The difference to the loaded module; undefined while there is none. */
 async function findingOf(
   module: Module,
-  { memory, store }: Pick<DirectoryLooksParts, 'memory' | 'store'>,
+  { delivered, memory, store }: Pick<DirectoryLooksParts, 'delivered' | 'memory' | 'store'>,
 ): Promise<string | undefined> {
   const { path, link = path, source, refusal, entries, isRemoved } = module;
   if (isRemoved) return undefined;
   // An authorized module runs from a copy, so its directory does not matter.
   if (source !== undefined && refusal === undefined) return undefined;
   if (refusal?.type === 'unauthorized') return undefined;
-  if (refusal !== undefined) return [await stampOf(entryOf(module)), ...(await commonOf(module))].join('\n');
+  if (refusal !== undefined) {
+    // Why content is nowhere is part of what is shown.
+    const { reason = '' } = delivered?.unavailable().get(module.name) ?? {};
+    return [await stampOf(entryOf(module)), ...(await commonOf(module)), reason].join('\n');
+  }
   if (entries === undefined || entries.length === 0) return undefined;
   const atLink = link === path ? undefined : await directoryContent(link);
   if (atLink !== undefined && atLink.type !== 'module') return atLink.problem;

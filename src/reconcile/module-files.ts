@@ -1,26 +1,25 @@
-import { dirname } from 'node:path';
 import type { Logger } from '@addon-operator/base/log';
 import { componentLog } from '@addon-operator/base/log';
 import type { ModuleGate } from '../authorization/module-gate.ts';
+import type { DeliveredModules } from '../delivery/delivered-modules.ts';
 import { createFlowHooks, type FlowHooksOptions } from '../extensions/flow/create-flow-hooks.ts';
 import type { FlowPassDeps } from '../extensions/flow/flow-pass.ts';
 import { type LoneModule, onlyFilesOf } from '../model/lone-module.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
-import { areMostGone } from '../model/purge-guard.ts';
 import type { ModuleReading, ReadAgainOptions } from '../model/services.ts';
 import { allModulesDirs, type ModuleStore } from '../module-store/module-store.ts';
 import { COMMON_VALUES } from '../modules/file-set.ts';
 import { type FoundModules, findModules } from '../modules/find-modules.ts';
-import { entryOf, type Module, type Refusal } from '../modules/module.ts';
+import type { Module } from '../modules/module.ts';
 import type { CandidateVersion } from '../modules/modules-directory.ts';
 import { inRunOrder } from '../modules/run-order.ts';
 import type { DaemonSettings } from '../settings/daemon-settings.ts';
 import type { DirectorySettings } from '../settings/directory-settings.ts';
 import type { HelmSettings } from '../settings/helm-settings.ts';
 import type { ModuleSettings } from '../settings/module-settings.ts';
-import { GLOBAL_SECTION, type ModuleName, type ValuesOwner } from '../values/module-key.ts';
-import type { SectionSchemas } from '../values/section-schemas.ts';
+import { GLOBAL_SECTION, type ModuleName } from '../values/module-key.ts';
 import type { ValuesStore } from '../values/values-store.ts';
+import { type HeldModulesFacts, withHeld } from './held-modules.ts';
 import type { ModuleMemory } from './module-memory.ts';
 import { nextReconcile, withReadableSchedules } from './reconcile-schedule.ts';
 
@@ -48,6 +47,8 @@ export interface ModuleFilesOptions {
   readonly store?:
     | Pick<ModuleStore, 'contains' | 'currentDir' | 'problemOf' | 'removedModules' | 'versionOf'>
     | undefined;
+  /** Modules of sources; absent without a module store. */
+  readonly delivered?: DeliveredModules | undefined;
   /** Set for `addon-operator dev` of one module; absent otherwise. */
   readonly lone?: LoneModule | undefined;
 }
@@ -77,7 +78,7 @@ export class ModuleFiles {
 
   /** Reads the modules directories. @throws OperatorError for directories and files that cannot be used */
   static async read(options: ModuleFilesOptions): Promise<ModuleFiles> {
-    const found = await findAll(options, { enabled: [] });
+    const found = withHeld(await findAll(options, { enabled: [] }), await heldFacts(options));
     await options.crds.read(found.modules);
     return new ModuleFiles(options, found);
   }
@@ -123,14 +124,13 @@ export class ModuleFiles {
       candidates,
     });
     const isNamed = ({ name }: Module): boolean => !isPart || only.has(name);
-    const removed = (await store?.removedModules()) ?? new Set();
     // Compared with the old content before that is replaced.
-    const vanished = vanishedModules(before.modules.filter(isNamed), read, {
+    const all = withHeld(read, {
+      ...(await heldFacts(this.#options)),
+      before: before.modules.filter(isNamed),
+      values: before.staticValues,
       enabled,
-      removed,
-      settings: this.#options.settings,
     });
-    const all = withVanished(read, vanished, before.staticValues);
     const modules = new Map(all.modules.map((module) => [module.name, module]));
     const names = new Set([...before.modules.filter(isNamed).map(({ name }) => name), ...modules.keys()]);
     return {
@@ -175,6 +175,21 @@ export class ModuleFiles {
   }
 }
 
+/** What holds modules, at a start: no module is known yet. */
+async function heldFacts({ settings, store, delivered }: ModuleFilesOptions): Promise<HeldModulesFacts> {
+  const removed = [...((await store?.removedModules()) ?? [])];
+  return {
+    before: [],
+    values: { global: {}, modules: new Map() },
+    enabled: [],
+    // A link that is gone is no decision about an installed module: it is set again.
+    removed: new Set(removed.filter((name) => delivered?.isInstalled(name) !== true)),
+    unavailable: delivered?.unavailable() ?? new Map(),
+    currentDir: store?.currentDir ?? '',
+    settings,
+  };
+}
+
 /** Limits of a search for modules. */
 interface Search {
   /** Modules that are enabled now. */
@@ -190,12 +205,14 @@ interface Search {
 
 /** Reads the modules directories. With `only`, other modules are not read. */
 async function findAll(
-  { settings, host, gate, lone, memory, ownedReleases, store, stop }: ModuleFilesOptions,
+  { settings, host, gate, lone, memory, ownedReleases, store, delivered, stop }: ModuleFilesOptions,
   { enabled, only, candidates, isLook = false }: Search,
 ): Promise<FoundModules> {
   // Requested at most once, and only if some files are missing.
   let known: Promise<ReadonlySet<string>> | undefined;
-  const knownNames = async () => new Set([...memory.names, ...enabled, ...(await ownedReleases(stop))]);
+  const away = delivered?.unavailable().keys() ?? [];
+  const knownNames = async () =>
+    new Set([...memory.names, ...enabled, ...away, ...(await ownedReleases(stop))]);
   const read = await findModules({
     dirs: allModulesDirs(settings),
     defaultOrder: settings.unnumberedModulesOrder,
@@ -250,79 +267,6 @@ function withModules(
       ...base.staticValues,
       modules: merged(before.staticValues.modules, read.staticValues.modules),
       schemas,
-    },
-  };
-}
-
-interface VanishedOptions {
-  readonly enabled: readonly ModuleName[];
-  /** Modules that a user removed from the module store. */
-  readonly removed: ReadonlySet<string>;
-  readonly settings: ModuleFilesOptions['settings'];
-}
-
-/**
- * Modules whose entries have disappeared from the modules directories while the operator runs. Those
- * that a user removed from the module store are deleted as if they were disabled. The others are held
- * if they are enabled, since that counts as a decision at the next start only. With a watch on files
- * it is a decision of the author, unless it looks like a lost volume.
- */
-function vanishedModules(
-  before: readonly Module[],
-  { modules, lostDirs }: FoundModules,
-  { enabled, removed, settings }: VanishedOptions,
-): readonly Module[] {
-  const { watchesFiles, allowsEmptyModulesDir } = settings;
-  const there = new Set(modules.map(({ name }) => name));
-  const wanted = new Set(enabled);
-  const absent = before.filter(({ name }) => !there.has(name));
-  const isRemoved = ({ name }: Module): boolean => removed.has(name);
-  const gone = absent.filter((module) => wanted.has(module.name) && !isRemoved(module));
-  const areMost = areMostGone(gone.length, enabled.length);
-  // An unmounted volume removes all modules at once.
-  const isAccident = (module: Module): boolean => {
-    const lost = lostDirs.get(dirname(entryOf(module)));
-    return areMost || lost === 'unreadable' || (lost === 'empty' && !allowsEmptyModulesDir);
-  };
-  return [
-    ...absent
-      .filter(isRemoved)
-      .map(({ refusal: _refusal, ...module }): Module => ({ ...module, isRemoved: true })),
-    ...gone
-      .filter((module) => !watchesFiles || isAccident(module))
-      .map((module): Module => ({ ...module, refusal: goneEntry(module, settings) })),
-  ];
-}
-
-function goneEntry(module: Module, settings: ModuleFilesOptions['settings']): Refusal {
-  return {
-    type: 'gone',
-    lost: 'directory',
-    reason: `its directory ${entryOf(module)} is gone`,
-    remedy: `restore it in ${allModulesDirs(settings).join(' or ')}, or restart the operator, which removes the releases of modules without a directory`,
-  };
-}
-
-/** Adds held modules with their last values, which views still show. */
-function withVanished(
-  found: FoundModules,
-  vanished: readonly Module[],
-  before: FoundModules['staticValues'],
-): FoundModules {
-  const names = vanished.map(({ name }) => name);
-  const kept = <V>(of: ReadonlyMap<ValuesOwner, V>): [ModuleName, V][] =>
-    names.flatMap((name): [ModuleName, V][] => {
-      const value = of.get(name);
-      return value === undefined ? [] : [[name, value]];
-    });
-  const { modules, schemas = new Map<ValuesOwner, SectionSchemas>() } = found.staticValues;
-  return {
-    ...found,
-    modules: inRunOrder([...found.modules, ...vanished]),
-    staticValues: {
-      ...found.staticValues,
-      modules: new Map([...modules, ...kept(before.modules)]),
-      schemas: new Map<ValuesOwner, SectionSchemas>([...schemas, ...kept(before.schemas ?? new Map())]),
     },
   };
 }

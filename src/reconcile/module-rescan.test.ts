@@ -48,6 +48,7 @@ function lab(...known: readonly Module[]) {
     sources: { modulesDirectories: () => [{ path: join(root, 'modules'), modules: [] }] },
     updates,
     values: { configValues: () => config.web },
+    delivered: undefined,
     store: {
       currentDir: join(root, 'modules'),
       contains: (path) => path.startsWith(join(root, 'content')),

@@ -1,6 +1,7 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
+import type { DeliveredModules } from '../delivery/delivered-modules.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { PendingUpdates } from '../model/pending-updates.ts';
 import type { ModuleSources } from '../model/services.ts';
@@ -28,6 +29,8 @@ export interface ModuleRescanParts {
   readonly values: Pick<ValuesStore, 'configValues'>;
   /** Undefined without a module store. */
   readonly store: Pick<ModuleStore, 'contains' | 'currentDir' | 'removedModules'> | undefined;
+  /** Modules of sources; undefined without a module store. */
+  readonly delivered: Pick<DeliveredModules, 'isInstalled'> | undefined;
   readonly clock: Clock;
 }
 
@@ -64,7 +67,9 @@ export class ModuleRescan {
 
   /** Searches once. */
   async rescan(): Promise<void> {
-    const removed = (await this.#parts.store?.removedModules()) ?? new Set<string>();
+    const { delivered, store } = this.#parts;
+    const noted = [...((await store?.removedModules()) ?? [])];
+    const removed = new Set(noted.filter((name) => delivered?.isInstalled(name) !== true));
     const listing = [...(await this.#list()), ...removed].join('\n');
     // Entries as before, and nothing that is to be looked at again: mostly that is all.
     if (listing === this.#listing && this.#growing.size === 0 && this.#tried.size === 0) return;

@@ -26,6 +26,8 @@ export interface ReadModulesParts {
   readonly loads: { untilLoaded<T>(load: () => Promise<T>): Promise<T> };
   /** The module store; undefined without one. */
   readonly store: ModuleFilesOptions['store'];
+  /** Modules of sources; undefined without a module store. */
+  readonly delivered: ModuleFilesOptions['delivered'];
   /** Set for `addon-operator dev` of one module; absent otherwise. */
   readonly lone: LoneModule | undefined;
   /** The daemon must not write to the cluster. */
@@ -48,6 +50,7 @@ export async function readModules({
   tmpDir,
   loads,
   store,
+  delivered,
   lone,
   isInspection,
   stop,
@@ -85,6 +88,7 @@ export async function readModules({
       ownedReleases: (signal) => ownedReleases(kube, settings, signal),
       stop,
       store,
+      delivered,
       lone,
     });
   const files = await loads.untilLoaded(read);

@@ -32,7 +32,7 @@ export async function confirmFiles(operator: ConfirmFilesParts, name: string): P
   const module = registry.find(name);
   if (module?.refusal?.type !== 'gone') return `no files of module ${name} are missing`;
   const { lost, reason, remedy } = await currentRefusal(module, module.refusal);
-  if (lost === 'directory') return `no file of module ${name} can be confirmed: ${reason}; ${remedy}`;
+  if (lost !== 'files') return `no file of module ${name} can be confirmed: ${reason}; ${remedy}`;
   log.warn({ module: name, reason }, 'Missing files of the module are confirmed');
   // Without a record the next run writes one, from the files that exist now.
   memory.forget(name);
@@ -43,7 +43,7 @@ export async function confirmFiles(operator: ConfirmFilesParts, name: string): P
 
 /** Checks the directory again: it may have gone after a file was found missing. */
 async function currentRefusal(module: Module, refusal: GoneRefusal): Promise<GoneRefusal> {
-  if (refusal.lost === 'directory') return refusal;
+  if (refusal.lost !== 'files') return refusal;
   const entry = entryOf(module);
   const content = await directoryContent(entry);
   return content.type === 'module' ? refusal : goneDirectory(entry, content.problem);

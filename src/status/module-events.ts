@@ -99,6 +99,7 @@ const OBSTACLES: ReadonlySet<unknown> = new Set([
   'QueueBlocked',
   'RequirementFailed',
   'RequirementMissing',
+  'SourceUnavailable',
   'WatchFailed',
 ]);
 

@@ -34,7 +34,7 @@ export type ModuleStatus =
 
 /** Why a module is held. `text`: a sentence without its full stop. */
 export interface HeldModule {
-  readonly cause: 'DirectoryGone' | 'ModuleInvalid' | 'EnabledScriptFailed';
+  readonly cause: 'DirectoryGone' | 'SourceUnavailable' | 'ModuleInvalid' | 'EnabledScriptFailed';
   readonly text: string;
   readonly remedy: string;
 }

@@ -33,7 +33,8 @@ export function heldBy(
   const hooks =
     registry.started.has(name) && type === 'undecided' ? 'its hooks go on' : 'its hooks do not run';
   const text = `${since}${headlineOf(reason)}; its release and objects stay, and ${hooks}`;
-  return { held: { cause: HELD_CAUSES[type], text, remedy } };
+  const isAway = type === 'gone' && refusal.lost === 'content';
+  return { held: { cause: isAway ? 'SourceUnavailable' : HELD_CAUSES[type], text, remedy } };
 }
 
 /**

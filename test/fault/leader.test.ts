@@ -1,8 +1,11 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { controlPlaneBackend } from '../support/backends.ts';
 import { describeCluster } from '../support/control-plane/cluster-suite.ts';
 import { freePorts } from '../support/control-plane/free-ports.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
+import { uniqueName } from '../support/module-world.ts';
 import {
   BEATING_HOOK,
   expectSteppedDown,
@@ -13,6 +16,7 @@ import {
   untilBeating,
   untilLeading,
 } from '../support/replicas.ts';
+import { deliveredWorld, moveSource, pushVersion } from '../support/store/delivered-world.ts';
 import { type Backend, World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 import { untilNoProcesses } from '../support/world-processes.ts';
@@ -30,6 +34,8 @@ kubernetesValidating:
     `echo asked; echo '{"allowed": false, "message": "denied by the hook"}' > "$VALIDATING_RESPONSE_PATH"`,
   );
 }
+
+const SOON = { timeout: 60_000, interval: 100 };
 
 describeCluster('two replicas', (cluster) => {
   let backend: Backend;
@@ -210,5 +216,35 @@ describeCluster('two replicas', (cluster) => {
         msg: 'cannot release the lease: another replica takes over when it expires',
       }),
     );
+  });
+
+  // FAULT-D21
+  test('a standby has the content of modules ready: it takes over without the registry', async () => {
+    const name = uniqueName();
+    await using made = await deliveredWorld(backend, [name], { 'module-backup': 'none' });
+    const { world } = made;
+    await pushVersion(world, name, '1.0.0');
+    const replicas = await Replicas.on(world);
+    const store = (pod: number): string => join(world.directory, `store-of-${pod}`);
+    await using one = await replicas.start(1, undefined, { 'module-store': store(1) });
+    await vi.waitFor(async () => {
+      expect(await world.get('configmaps', name)).toMatchObject({ data: { chart: '1.0.0' } });
+    }, SOON);
+    await using two = await replicas.start(2, undefined, { 'module-store': store(2) });
+    await vi.waitFor(async () => {
+      const names = await readdir(join(store(2), 'content'));
+      expect(names).toContainEqual(expect.stringMatching(/[.]ok$/u));
+    }, SOON);
+    expect(await readdir(join(store(2), 'current'))).toEqual([]);
+    await moveSource(world, 'away');
+    await one.kill();
+    await untilLeading(two);
+    await two.untilConverged();
+    await vi.waitFor(async () => {
+      expect(await readdir(join(store(2), 'current'))).toEqual([`030-${name}`]);
+    }, SOON);
+    expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/u));
+    const missing = two.log.records.filter(({ msg }) => msg === 'files of a module are missing');
+    expect(missing).toEqual([]);
   });
 });

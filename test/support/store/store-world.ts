@@ -21,7 +21,7 @@ export async function storeWorld(
   options: WorldOptions = {},
 ): Promise<StoreWorld> {
   const env = (directory: string) => ({ ADDON_OPERATOR_MODULE_STORE: join(directory, 'store') });
-  return await moduleWorld(backend, { ...options, env }, names);
+  return await moduleWorld(backend, { env, ...options }, names);
 }
 
 /**
@@ -49,6 +49,16 @@ data: {chart: {{ .Chart.Version | quote }}, hook: {{ .Values.${name}.hook | quot
   };
 }
 
+/** Writes the files of a version into a directory. */
+export async function writeVersion(
+  directory: string,
+  name: string,
+  version: string,
+  files: FileTree = {},
+): Promise<void> {
+  await writeTree(directory, { ...versionTree(name, version), ...files });
+}
+
 /** Adds a version to the store with the command. */
 export async function addVersion(
   world: World,
@@ -57,7 +67,7 @@ export async function addVersion(
   files: FileTree = {},
 ): Promise<void> {
   const directory = join(world.directory, 'versions', `${name}-${version}`);
-  await writeTree(directory, { ...versionTree(name, version), ...files });
+  await writeVersion(directory, name, version, files);
   const { exitCode, stderr } = await runInWorld(world, 'module', 'store', 'add', directory);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
 }
