@@ -15,6 +15,8 @@ export interface VersionRollbackRequest {
   readonly isDryRun?: boolean;
 }
 
+type HistoryTarget = Omit<InstalledVersion, 'atMs'>;
+
 export type VersionRollback = (SwitchOutcome | { readonly type: 'planned' }) & { readonly version: string };
 
 /** @throws OperatorError REQUEST_REFUSED with the reason, and errors of the registry and the store */
@@ -47,14 +49,31 @@ export async function rollBack(
     );
     record.dueMs = 0;
   }
+  if (outcome.type === 'refused' && outcome.reason === 'SettingsInvalid' && section === undefined)
+    return {
+      ...outcome,
+      version: target.version,
+      message: `${outcome.message}${wayOut(context, name, target)}`,
+    };
   return { ...outcome, version: target.version };
+}
+
+/** What to do about values that do not fit the older schema. */
+function wayOut(
+  { parts: { history } }: StepContext,
+  name: string,
+  { version, digest }: HistoryTarget,
+): string {
+  return history.section(name, digest) === undefined
+    ? '; correct the ConfigMap first: its values were not kept'
+    : `; with --with-values the values of ${version} are restored too`;
 }
 
 function targetOf(
   { parts: { history } }: StepContext,
   { name, state }: ModuleRecord,
   to: string | undefined,
-): Omit<InstalledVersion, 'atMs'> {
+): HistoryTarget {
   const entries = history.entries(name).filter(({ digest }) => digest !== state.installed?.digest);
   const found =
     to === undefined

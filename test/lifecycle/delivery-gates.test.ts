@@ -34,7 +34,7 @@ describeRegistries('gates of versions from a registry', () => {
         source: name,
         version: { channel: 'stable' },
         gates: [{ ready: '20s' }],
-        onFailure: { rollback: true, after: '40s' },
+        onFailure: { rollback: true, after: '2m' },
       });
       await lab.untilRuns(name, '1.0.0');
       await lab.untilObserved(name, { lastGood: { version: '1.0.0', digest: good } });

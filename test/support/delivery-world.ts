@@ -1,21 +1,30 @@
+import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@addon-operator/base/clock';
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
+import { openRepository } from '@addon-operator/oci/open-repository';
 import { expect, vi } from 'vitest';
-import { moduleWorld } from './module-world.ts';
+import { moduleWorld, untilStatus } from './module-world.ts';
 import { versionTree } from './store/store-world.ts';
 import type { Backend, World, WorldOptions } from './world.ts';
 import { type CommandResult, runInWorld } from './world-command.ts';
 import { type FileTree, writeTree } from './world-files.ts';
 
+const never = new AbortController().signal;
 const API = '/apis/addon-operator.io/v1alpha1';
 const PLURALS = { ModuleSource: 'modulesources', ModuleInstall: 'moduleinstalls' } as const;
 const WAIT = { timeout: 60_000, interval: 50 };
+/** An observation must be made before the time of the next one passes. */
+const OBSERVING = { timeout: 60_000, interval: 150 };
 /** Changes of statuses are collected for so long. */
 const COALESCE_MS = 1_000;
 /** The shortest interval of a source, and how often gates are observed. */
 export const INTERVAL_MS = 10_000;
 const OBSERVE_MS = 5_000;
 
+interface OciManifest {
+  readonly layers: readonly [{ readonly digest: string }];
+}
 type Kind = keyof typeof PLURALS;
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -59,6 +68,15 @@ export class DeliveryWorld implements AsyncDisposable {
     const channels = channel === '' ? [] : ['--channel', channel];
     const { stdout } = await this.succeed('module', 'push', directory, `${url}/${name}`, ...channels);
     return /@(sha256:[0-9a-f]{64})/u.exec(stdout)?.[1] ?? '';
+  }
+
+  /** Digest of the content of a version. */
+  async layerOf(url: string, name: string, version: string): Promise<string> {
+    const repository = openRepository(`${url}/${name}`, { clock: systemClock });
+    const { digest = '' } = (await repository.resolve(version, never)) ?? {};
+    const { bytes } = await repository.manifest(digest, never);
+    const [layer] = (JSON.parse(Buffer.from(bytes).toString()) as OciManifest).layers;
+    return layer.digest;
   }
 
   /** Runs a command that must succeed. */
@@ -126,12 +144,13 @@ export class DeliveryWorld implements AsyncDisposable {
     this.world.clock.jump(INTERVAL_MS);
   }
 
-  /** Waits until chart and hooks of one version are live. */
+  /** Waits until chart and hooks of one version are live, and its run has ended. */
   async untilRuns(name: string, version: string): Promise<void> {
     await vi.waitFor(async () => {
       const object = await this.world.get('configmaps', name);
       expect(object).toMatchObject({ data: { chart: version, hook: version } });
     }, WAIT);
+    await untilStatus(this.world, name, { phase: 'Succeeded', version });
   }
 
   /** Lets gates be observed until a status has these fields. */
@@ -142,11 +161,23 @@ export class DeliveryWorld implements AsyncDisposable {
       const status = await this.status('ModuleInstall', name);
       expect(status).toMatchObject(fields);
       return status;
-    }, WAIT);
+    }, OBSERVING);
   }
 
-  /** That helm has uninstalled nothing, and the release has so many revisions. */
+  async hasFile(name: string): Promise<boolean> {
+    return await access(join(this.world.directory, name)).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** That helm has uninstalled nothing. */
   async expectNothingRemoved(): Promise<void> {
     expect(await this.world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/u));
   }
+}
+
+/** What the hooks of all versions noted in a world: `VERSION BINDING`, one run a line. */
+export async function runsIn({ directory }: World): Promise<string> {
+  return await readFile(join(directory, 'runs'), 'utf8').catch(() => '');
 }
