@@ -44,7 +44,12 @@ export async function rollBack(
     await saveState(
       context,
       record,
-      (state) => ({ ...state, failed: [...state.failed.filter(isOther), failure] }),
+      (state) => ({
+        ...state,
+        failed: [...state.failed.filter(isOther), failure],
+        // What was left is nothing to return to by itself.
+        lastGood: state.installed,
+      }),
       signal,
     );
     record.dueMs = 0;
@@ -74,16 +79,19 @@ function targetOf(
   { name, state }: ModuleRecord,
   to: string | undefined,
 ): HistoryTarget {
+  const isFailed = (digest: string) => state.failed.some((one) => one.digest === digest);
   const entries = history.entries(name).filter(({ digest }) => digest !== state.installed?.digest);
   const found =
     to === undefined
       ? (entries.find(({ digest }) => digest === state.lastGood?.digest) ??
-        entries.find(({ outcome }) => outcome === 'replaced'))
+        entries.find(({ digest, outcome }) => outcome === 'replaced' && !isFailed(digest)))
       : entries.find(({ version, digest }) => version === to || digest === to);
   if (found !== undefined) return found;
-  const known = entries.map(({ version }) => version).join(', ');
+  const known = entries.map(({ version }) => version).join(', ') || 'none';
   throw new OperatorError(
     'REQUEST_REFUSED',
-    `${to === undefined ? 'there is no version' : `${to} is no version`} that ${name} ran with before; known are: ${known === '' ? 'none' : known}`,
+    to === undefined
+      ? `${name} ran with no other version that was good: name one with --to; known are: ${known}`
+      : `${to} is no version that ${name} ran with before; known are: ${known}`,
   );
 }
