@@ -82,6 +82,14 @@ describeRegistries('gates of versions from a registry', () => {
       });
       await lab.untilRuns(name, '1.0.0');
       expect(JSON.stringify(status['failed'])).toContain('Job');
+      const logged = world.log.records.filter((each) => each['msg'] === 'delivery of a module');
+      expect(logged.map((each) => each['event'])).toEqual([
+        'VersionInstalled',
+        'VersionInstalled',
+        'UpdateFailed',
+        'RolledBack',
+        'UpdatePending',
+      ]);
       const runs = (await readFile(join(world.directory, 'runs'), 'utf8')).trim().split('\n');
       expect(runs.at(-1)).toMatch(/^1\.0\.0 /u);
 
