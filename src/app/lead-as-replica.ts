@@ -52,13 +52,13 @@ export async function leadAsReplica(
 
 async function prefetch(
   { settings, host, metrics, redactor }: Parameters<typeof leadAsReplica>[0],
-  { main: kube }: Cluster,
+  cluster: Cluster,
   signal: AbortSignal,
 ): Promise<void> {
   const store = await openStore(settings, host, true);
   if (store === undefined) return;
-  const delivering = operatorForDelivery(host);
-  const common = { settings, host, kube, store, metrics, redactor, delivering };
+  const delivering = operatorForDelivery(host, cluster, settings.namespace);
+  const common = { settings, host, kube: cluster.main, store, metrics, redactor, delivering };
   await prefetchContent(
     deliveryOptions(common, () => undefined),
     signal,

@@ -4,11 +4,14 @@
  */
 
 import { OperatorError } from '@addon-operator/base/errors';
+import type { LookupOptions } from '@addon-operator/helm/object-lookup';
 import { stringifyJson } from '@addon-operator/json';
 import type { DeliveryParts } from '../delivery/delivery-parts.ts';
 import { GateObserver } from '../delivery/observe-gates.ts';
+import { whyReleaseNotReady } from '../releases/release-readiness.ts';
 import { summarizeModules } from '../views/explain-module.ts';
 import type { BuiltOperator } from './build-options.ts';
+import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 
 export interface OperatorForDelivery {
@@ -18,10 +21,11 @@ export interface OperatorForDelivery {
   show(built: BuiltOperator): void;
 }
 
-export function operatorForDelivery({
-  clock,
-  version,
-}: Pick<DaemonHost, 'clock' | 'version'>): OperatorForDelivery {
+export function operatorForDelivery(
+  { clock, version }: Pick<DaemonHost, 'clock' | 'version'>,
+  { main: kube, discovery }: Pick<Cluster, 'main' | 'discovery'>,
+  namespace: string,
+): OperatorForDelivery {
   let shown: BuiltOperator | undefined;
   const built = (): BuiltOperator => {
     if (shown === undefined)
@@ -39,7 +43,12 @@ export function operatorForDelivery({
     const { status, heldUpBy, lastError, waitsFor, reason } = summary;
     return status === 'ready' ? undefined : `${status}: ${heldUpBy ?? lastError ?? waitsFor[0] ?? reason}`;
   };
-  const gates = new GateObserver({ clock, whyNotReady });
+  const lookup: LookupOptions = { kube, namespace, find: (...wanted) => discovery.find(...wanted) };
+  const gates = new GateObserver({
+    clock,
+    whyNotReady: async (module, signal) =>
+      whyNotReady(module) ?? (await whyReleaseNotReady(module, built().modules.helm, lookup, signal)),
+  });
   return {
     operator: {
       version,

@@ -189,9 +189,10 @@ async function refuseObjects(kube: KubeClient, signal: AbortSignal): Promise<voi
 function partsOf(options: Omit<DeliveryOptions, 'reflectors'>, changed: Wakeup): DeliveryParts {
   const { settings, host, kube, store, modules, operator, artifacts, metrics, record } = options;
   const { namespace, configMapName } = settings;
+  const log = componentLog(host, 'modules');
   return {
     clock: host.clock,
-    log: componentLog(host, 'modules'),
+    log,
     random: host.random,
     store,
     modules,
@@ -202,7 +203,11 @@ function partsOf(options: Omit<DeliveryOptions, 'reflectors'>, changed: Wakeup):
     backup: settings.moduleBackup === 'none' ? NO_BACKUP : new SecretBackup(kube, namespace, configMapName),
     operator,
     reports: {
-      event: record,
+      event: (module, event) => {
+        const level = event.type === 'Warning' ? 'warn' : 'info';
+        log[level]({ module, event: event.reason, detail: event.message }, 'delivery of a module');
+        record(module, event);
+      },
       pulled: (_module, seconds) => metrics.modulePulled(seconds),
       changed: () => changed.wake(),
     },

@@ -208,7 +208,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     redactor,
   });
   const store = await openStore(settings, host, lone !== undefined);
-  const delivering = operatorForDelivery(host);
+  const delivering = operatorForDelivery(host, cluster, settings.namespace);
   const delivery =
     lone === undefined
       ? await beginDelivery({ ...common, base, store, objects, delivering }, stop)

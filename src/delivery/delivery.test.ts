@@ -419,6 +419,21 @@ test('rollback by hand returns to the last good version, with its values, and st
   expect(lab.cluster.states.get('web')?.lastGood?.version).toBe('1.0.0');
 });
 
+test('a rollback by hand never leads to a version that has failed, unless it is named', async () => {
+  const lab = await started();
+  release(lab, '1.1.0');
+  await lab.wait(INTERVAL);
+  const rollback = (to?: string) =>
+    lab.delivery.rollback('web', to === undefined ? {} : { to }, new AbortController().signal);
+  expect(await rollback()).toEqual({ type: 'switched', version: '1.0.0' });
+  await lab.wait(INTERVAL);
+  await expect(rollback()).rejects.toThrow(
+    'no other version that was good: name one with --to; known are: 1.1.0',
+  );
+  expect(lab.running).toEqual({ web: '1.0.0' });
+  expect(await rollback('1.1.0')).toEqual({ type: 'switched', version: '1.1.0' });
+});
+
 test('rollback to a version that never ran is refused', async () => {
   const lab = await started();
   const rollingBack = lab.delivery.rollback('web', { to: '0.1.0' }, new AbortController().signal);

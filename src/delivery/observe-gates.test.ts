@@ -17,10 +17,17 @@ const QUERY: Gate = {
 
 function lab() {
   const clock = new FakeClock();
-  const seen = { why: undefined as string | undefined, query: { type: 'no-data' } as GateObservation };
+  const seen = {
+    why: undefined as string | undefined,
+    error: undefined as string | undefined,
+    query: { type: 'no-data' } as GateObservation,
+  };
   const observer = new GateObserver({
     clock,
-    whyNotReady: () => seen.why,
+    whyNotReady: async () => {
+      if (seen.error !== undefined) throw new Error(seen.error);
+      return await Promise.resolve(seen.why);
+    },
     query: async () => await Promise.resolve(seen.query),
   });
   return {
@@ -42,6 +49,17 @@ test('a module passes when it was ready for the time without an interruption', a
   expect(await observe(READY)).toMatchObject({ type: 'waiting' });
   await clock.advance(5_000);
   expect(await observe(READY)).toEqual({ type: 'passed' });
+});
+
+test('a module whose objects cannot be read is neither ready nor failed', async () => {
+  const { clock, seen, observe } = lab();
+  await observe(READY);
+  seen.error = 'no route to host';
+  await clock.advance(20_000);
+  expect(await observe(READY)).toEqual({
+    type: 'hold',
+    reason: 'its objects cannot be read: no route to host',
+  });
 });
 
 test('another version begins anew', async () => {

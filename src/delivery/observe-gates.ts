@@ -1,12 +1,13 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
+import { messageOf } from '@addon-operator/base/errors';
 import { evaluateGate, type GateObservation, type GateProgress, NO_PROGRESS } from './evaluate-gate.ts';
 import type { Gate, GateResult } from './gates.ts';
 import { queryPrometheus } from './query-prometheus.ts';
 
 interface GateObserverParts {
   readonly clock: SteadyClock;
-  /** Why a module is not ready; undefined when it is. */
-  readonly whyNotReady: (module: string) => string | undefined;
+  /** Why a module, or an object of its release, is not ready; undefined when all are. */
+  readonly whyNotReady: (module: string, signal: AbortSignal) => Promise<string | undefined>;
   /** Default: asks Prometheus. */
   readonly query?: typeof queryPrometheus;
 }
@@ -43,7 +44,12 @@ export class GateObserver {
   async #observation(gate: Gate, module: string, signal: AbortSignal): Promise<GateObservation> {
     const { clock, whyNotReady, query = queryPrometheus } = this.#parts;
     if (gate.type === 'query') return await query(gate, { clock }, signal);
-    const reason = whyNotReady(module);
-    return reason === undefined ? { type: 'ready' } : { type: 'not-ready', reason };
+    try {
+      const reason = await whyNotReady(module, signal);
+      return reason === undefined ? { type: 'ready' } : { type: 'not-ready', reason };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { type: 'unknown', reason: `its objects cannot be read: ${messageOf(error)}` };
+    }
   }
 }

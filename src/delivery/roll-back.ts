@@ -15,6 +15,8 @@ export interface VersionRollbackRequest {
   readonly isDryRun?: boolean;
 }
 
+type HistoryTarget = Omit<InstalledVersion, 'atMs'>;
+
 export type VersionRollback = (SwitchOutcome | { readonly type: 'planned' }) & { readonly version: string };
 
 /** @throws OperatorError REQUEST_REFUSED with the reason, and errors of the registry and the store */
@@ -42,29 +44,54 @@ export async function rollBack(
     await saveState(
       context,
       record,
-      (state) => ({ ...state, failed: [...state.failed.filter(isOther), failure] }),
+      (state) => ({
+        ...state,
+        failed: [...state.failed.filter(isOther), failure],
+        // What was left is nothing to return to by itself.
+        lastGood: state.installed,
+      }),
       signal,
     );
     record.dueMs = 0;
   }
+  if (outcome.type === 'refused' && outcome.reason === 'SettingsInvalid' && section === undefined)
+    return {
+      ...outcome,
+      version: target.version,
+      message: `${outcome.message}${wayOut(context, name, target)}`,
+    };
   return { ...outcome, version: target.version };
+}
+
+/** What to do about values that do not fit the older schema. */
+function wayOut(
+  { parts: { history } }: StepContext,
+  name: string,
+  { version, digest }: HistoryTarget,
+): string {
+  return history.section(name, digest) === undefined
+    ? '; correct the ConfigMap first: its values were not kept'
+    : `; with --with-values the values of ${version} are restored too`;
 }
 
 function targetOf(
   { parts: { history } }: StepContext,
   { name, state }: ModuleRecord,
   to: string | undefined,
-): Omit<InstalledVersion, 'atMs'> {
+): HistoryTarget {
+  const isFailed = (digest: string) => state.failed.some((one) => one.digest === digest);
   const entries = history.entries(name).filter(({ digest }) => digest !== state.installed?.digest);
   const found =
     to === undefined
       ? (entries.find(({ digest }) => digest === state.lastGood?.digest) ??
-        entries.find(({ outcome }) => outcome === 'replaced'))
+        entries.find(({ digest, outcome }) => outcome === 'replaced' && !isFailed(digest)))
       : entries.find(({ version, digest }) => version === to || digest === to);
   if (found !== undefined) return found;
-  const known = entries.map(({ version }) => version).join(', ');
+  const known = entries.map(({ version }) => version).join(', ') || 'none';
   throw new OperatorError(
     'REQUEST_REFUSED',
-    `${to === undefined ? 'there is no version' : `${to} is no version`} that ${name} ran with before; known are: ${known === '' ? 'none' : known}`,
+    to === undefined
+      ? `${name} ran with no other version that was good: name one with --to; known are: ${known}`
+      : `${to} is no version that ${name} ran with before; known are: ${known}`,
   );
 }

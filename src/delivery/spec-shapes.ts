@@ -164,7 +164,7 @@ const updateWindow = relating(
 
 const gate = fields(
   {
-    ready: duration('The module must be ready for so long.', '0s'),
+    ready: duration('The module and all objects of its release must be ready for so long.', '0s'),
     query: fields(
       {
         url: ruled('Base address of the Prometheus API.', {

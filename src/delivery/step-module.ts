@@ -4,7 +4,7 @@
  * what happened. Nothing here removes a module but the removal of its ModuleInstall.
  */
 
-import { errorFields, messageOf, retryAfterOf } from '@addon-operator/base/errors';
+import { errorFields, hasCode, messageOf, retryAfterOf } from '@addon-operator/base/errors';
 import { decide, type Pending, type UpdateDecision, type UpdateLimits } from './decide.ts';
 import type { DeliveryEvent, DeliveryParts, SourceAccess } from './delivery-parts.ts';
 import {
@@ -148,7 +148,15 @@ async function update(
     return STEP_RETRY_MS;
   }
   const { version, digest, approval } = decision;
-  await pullContent(parts, { module: record.name, version, digest }, access, signal);
+  try {
+    await pullContent(parts, { module: record.name, version, digest }, access, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = pullProblem(error);
+    if (reason === undefined) throw error;
+    refuse(context, record, pendingOf(decision, reason, messageOf(error)));
+    return Math.max(STEP_RETRY_MS, retryAfterOf(error) ?? 0);
+  }
   const outcome = await change(context, record, { version, digest, entry: install.entry, approval }, signal);
   if (outcome.type === 'refused') {
     refuse(context, record, pendingOf(decision, outcome.reason, outcome.message));
@@ -158,6 +166,20 @@ async function update(
   await keepBackup(context, record, access, signal);
   return 0;
 }
+
+/** Why content is not there. What is wrong with the store is no matter of the version. */
+function pullProblem(error: unknown): Pending['reason'] | undefined {
+  return PULL_PROBLEMS.find(([code]) => hasCode(error, code))?.[1];
+}
+
+const PULL_PROBLEMS = [
+  ['ARTIFACT_INVALID', 'ArtifactInvalid'],
+  ['MODULE_UNAUTHORIZED', 'Unverified'],
+  ['MODULE_UNVERIFIED', 'Unverified'],
+  ['REGISTRY_NOT_FOUND', 'NotFound'],
+  ['REGISTRY_REFUSED', 'SourceUnavailable'],
+  ['REGISTRY_UNREACHABLE', 'SourceUnavailable'],
+] as const;
 
 /** Another order is another name of the link; the version stays. */
 async function moveLink(

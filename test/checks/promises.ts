@@ -42,8 +42,8 @@ export interface TaggedTest {
   readonly ids: readonly string[];
 }
 
-const TAG = /(?:FAULT-)?([A-M]\d+|P\d+)/g;
-const TAGS = /(?:FAULT-[A-M]\d+|P\d+)(?:[,;] (?:FAULT-)?(?:[A-M]\d+|P\d+))*/.source;
+const TAG = /(?:FAULT-)?([A-N]\d+|P\d+)/g;
+const TAGS = /(?:FAULT-[A-N]\d+|P\d+)(?:[,;] (?:FAULT-)?(?:[A-N]\d+|P\d+))*/.source;
 
 /**
  * The tests of a file that carry tags: in their name, as `FAULT-A5, P3: …`, or in a comment line of their own right above,

@@ -42,6 +42,16 @@ test.each<[LogRecord, ProgressLine['kind'], string]>([
     'module web is deployed, revision 2',
   ],
   [record('ModuleRun success, module is ready', { module: 'web' }), 'good', 'module web is ready'],
+  [
+    record('delivery of a module', { module: 'web', detail: '1.1.0 waits: Held: holidays' }),
+    'plain',
+    'module web: 1.1.0 waits: Held: holidays',
+  ],
+  [
+    record('delivery of a module', { module: 'web', detail: 'Version 1.1.0 has failed: slow' }, 'warn'),
+    'warning',
+    'module web: Version 1.1.0 has failed: slow',
+  ],
   [record('ModuleDelete success, module is deleted', { module: 'web' }), 'plain', 'module web is deleted'],
   [
     record('saved files are used', { files: ['a', 'b', 'c', 'd'], effect: 'module web runs' }),

@@ -77,6 +77,8 @@ export class ProgressLines {
         return good(`module ${text('release')} is deployed, revision ${Number(fields['revision'])}`);
       case 'ModuleRun success, module is ready':
         return good(`module ${text('module')} is ready`);
+      case 'delivery of a module':
+        return lineOf(level === 'warn' ? 'warning' : 'plain', `module ${text('module')}: ${text('detail')}`);
       case 'ModuleDelete success, module is deleted':
         return plain(`module ${text('module')} is deleted`);
       case 'files changed, loading hooks and modules again':

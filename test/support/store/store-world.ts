@@ -28,7 +28,7 @@ export async function storeWorld(
  * A version of a module: its hooks note it in `runs` and `events` of the world, and its ConfigMap
  * holds the version of the chart and that of the hook.
  */
-function versionTree(name: string, version: string): FileTree {
+export function versionTree(name: string, version: string): FileTree {
   const note = `binding=$(sed -E 's/.*"binding":"([A-Za-z]+)".*/\\1/' "$BINDING_CONTEXT_PATH")
 echo "${version} $binding" >> "$WORLD/runs"
 echo '[{"op":"add","path":"/${name}/hook","value":"${version}"}]' > "$VALUES_JSON_PATCH_PATH"`;

@@ -1,0 +1,158 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import semverLess from 'semver/functions/lt.js';
+import { expect, vi } from 'vitest';
+import { type DeliveryWorld, runsIn } from './delivery-world.ts';
+import type { FaultRegistry } from './oci/fault-registry.ts';
+import { BROKEN } from './store/store-world.ts';
+import { runInWorld } from './world-command.ts';
+
+/** What `module push` cannot see. */
+const UNSEEN = BROKEN.filter((files) => files['module.yaml'] === undefined);
+const WAIT = { timeout: 60_000, interval: 100 };
+
+/** What can happen to a module that comes from a channel. */
+export const DELIVERY_STEPS = [
+  'good',
+  'broken',
+  'older',
+  'outage',
+  'rollback',
+  'restart',
+  'interrupt',
+  'lose',
+] as const;
+type Step = (typeof DELIVERY_STEPS)[number];
+
+interface Pushed {
+  readonly digest: string;
+  readonly isBroken: boolean;
+}
+
+/** One module from a channel of a registry, with what is expected of it. */
+export class DeliveryHistory {
+  readonly #lab: DeliveryWorld;
+  readonly #registry: FaultRegistry;
+  readonly #name: string;
+  readonly #pushed = new Map<string, Pushed>();
+  readonly #ran = new Set<string>();
+  readonly #failed = new Set<string>();
+  #channel = '';
+  #running = '';
+  #isAway = false;
+
+  constructor(lab: DeliveryWorld, registry: FaultRegistry, name: string) {
+    this.#lab = lab;
+    this.#registry = registry;
+    this.#name = name;
+  }
+
+  get #url(): string {
+    return this.#registry.url('platform');
+  }
+
+  async step(step: Step): Promise<void> {
+    const { world } = this.#lab;
+    switch (step) {
+      case 'good':
+      case 'broken':
+        await this.#push(step === 'broken');
+        break;
+      case 'older':
+        await this.#promote([...this.#pushed.keys()].at(-2) ?? this.#channel);
+        break;
+      case 'outage':
+        this.#isAway = !this.#isAway;
+        await this.#setFaults();
+        break;
+      case 'rollback':
+        await this.#rollBack();
+        break;
+      case 'interrupt':
+        this.#lab.passInterval();
+        await world.stop();
+        await world.start();
+        break;
+      case 'restart':
+      case 'lose':
+        await world.stop();
+        if (step === 'lose') await rm(join(world.directory, 'store'), { recursive: true });
+        await world.start();
+        break;
+    }
+    await this.settle();
+  }
+
+  async mend(): Promise<void> {
+    this.#isAway = false;
+    await this.#setFaults();
+  }
+
+  /** The commands of people reach the registry at any time. */
+  async #setFaults(): Promise<void> {
+    await this.#registry.setFaults(...(this.#isAway ? [{ path: '/v2/', status: 503 }] : []));
+  }
+
+  async #withRegistry(act: () => Promise<void>): Promise<void> {
+    await this.#registry.setFaults();
+    await act();
+    await this.#setFaults();
+  }
+
+  async #push(isBroken: boolean): Promise<void> {
+    const count = this.#pushed.size;
+    const version = `1.${count}.0`;
+    const files = isBroken ? (UNSEEN[count % UNSEEN.length] ?? {}) : {};
+    await this.#withRegistry(async () => {
+      const digest = await this.#lab.push(this.#url, this.#name, version, { files });
+      this.#pushed.set(version, { digest, isBroken });
+    });
+    this.#channel = version;
+  }
+
+  async #promote(version: string): Promise<void> {
+    await this.#withRegistry(async () => {
+      await this.#lab.succeed('module', 'promote', `${this.#url}/${this.#name}:${version}`, 'stable');
+    });
+    this.#channel = version;
+  }
+
+  async #rollBack(): Promise<void> {
+    const { exitCode, stdout, stderr } = await runInWorld(this.#lab.world, 'module', 'rollback', this.#name);
+    const others = [...this.#ran].filter((each) => each !== this.#running && !this.#failed.has(each));
+    if (others.length === 0) {
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('no other'),
+      });
+      return;
+    }
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const version = /version (\S+)/u.exec(stdout)?.[1] ?? '';
+    expect(others).toContain(version);
+    this.#failed.add(this.#running);
+    this.#running = version;
+  }
+
+  /** Waits until what is wanted is known and decided, and checks what holds at any time. */
+  async settle(): Promise<void> {
+    const { world } = this.#lab;
+    if (!this.#isAway) {
+      const { digest, isBroken } = this.#pushed.get(this.#channel) ?? { digest: '', isBroken: true };
+      await vi.waitFor(async () => {
+        this.#lab.passInterval();
+        expect(await this.#lab.status('ModuleInstall', this.#name)).toMatchObject({ wanted: { digest } });
+      }, WAIT);
+      const isOlder = this.#running !== '' && semverLess(this.#channel, this.#running);
+      if (!isBroken && !isOlder && !this.#failed.has(this.#channel)) this.#running = this.#channel;
+    }
+    await this.#lab.untilRuns(this.#name, this.#running);
+    await this.#lab.untilObserved(this.#name, { lastGood: { version: this.#running } });
+    this.#ran.add(this.#running);
+    await this.#lab.expectNothingRemoved();
+    const runs = (await runsIn(world)).trim().split('\n');
+    expect(runs.at(-1)?.split(' ')[0]).toBe(this.#running);
+    const bad = [...this.#pushed].flatMap(([version, { isBroken }]) => (isBroken ? [version] : []));
+    for (const version of bad) expect(runs.map((run) => run.split(' ')[0])).not.toContain(version);
+  }
+}
