@@ -130,7 +130,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     stop,
     running,
   });
-  const explained = explainedOf({ model, queueing, clock: host.clock, execution, releases });
+  const explained = explainedOf({
+    model,
+    queueing,
+    clock: host.clock,
+    execution,
+    releases,
+    delivery: options.delivery,
+  });
   const { extensions, check, http } = base;
   const steps = await createExtensionParts(
     { settings, host, cluster, helm, hosts: http.hosts, check, objects, extensions, stop },

@@ -32,6 +32,8 @@ export interface BuildOptions {
   readonly base: BaseParts;
   /** Undefined without `--module-store`. */
   readonly store: ModuleStore | undefined;
+  /** Modules that come from sources; undefined where nothing is delivered. */
+  readonly delivery?: Explained['delivery'];
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;

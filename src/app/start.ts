@@ -218,6 +218,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     ...common,
     base,
     store,
+    delivery: delivery?.delivery,
     configMap,
     objects,
     heldPorts: lead.heldPorts,

@@ -30,6 +30,8 @@ export interface ModuleRecord {
   /** Why the content of the installed version is neither in the store nor elsewhere. */
   missing: string | undefined;
   decision: UpdateDecision;
+  /** Since when it is pending with this version and reason, in milliseconds since the epoch. */
+  pendingSinceMs: number;
   /** An update is in progress, from the decision to its last gate. */
   isUpdating: boolean;
   /** What the gates wait for. */
@@ -68,6 +70,7 @@ export function newModuleRecord(name: string, state: InstallState = NEW_INSTALL)
     refusal: undefined,
     missing: undefined,
     decision: { type: 'nothing' },
+    pendingSinceMs: 0,
     isUpdating: false,
     waitsFor: undefined,
     problem: undefined,
