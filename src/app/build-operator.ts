@@ -32,7 +32,7 @@ import { startReleases } from './start-releases.ts';
  */
 // oxlint-disable-next-line max-lines-per-function -- it is the map of who uses whom, which is clear only in one piece
 export async function buildOperator(options: BuildOptions): Promise<BuiltOperator> {
-  const { settings, host, base, store, delivered, metrics, hookMetrics, configMap, objects, redactor } =
+  const { settings, host, base, store, delivery, metrics, hookMetrics, configMap, objects, redactor } =
     options;
   const { stop, running, heldPorts, variant = {} } = options;
   const { lone, isInspection = false, onWait } = variant;
@@ -50,7 +50,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     tmpDir: base.tmpDir,
     loads,
     store,
-    delivered,
+    delivered: delivery,
     lone,
     isInspection,
     stop,
@@ -132,7 +132,14 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     stop,
     running,
   });
-  const explained = explainedOf({ model, queueing, clock: host.clock, execution, releases });
+  const explained = explainedOf({
+    model,
+    queueing,
+    clock: host.clock,
+    execution,
+    releases,
+    delivery,
+  });
   const { extensions, check, http } = base;
   const steps = await createExtensionParts(
     { settings, host, cluster, helm, hosts: http.hosts, check, objects, extensions, stop },

@@ -33,8 +33,8 @@ export interface BuildOptions {
   readonly base: BaseParts;
   /** Undefined without `--module-store`. */
   readonly store: ModuleStore | undefined;
-  /** Modules of sources; absent without a store. */
-  readonly delivered?: DeliveredModules | undefined;
+  /** Modules that come from sources; absent without a store. */
+  readonly delivery?: (DeliveredModules & NonNullable<Explained['delivery']>) | undefined;
   readonly metrics: OperatorMetrics;
   readonly hookMetrics: HookMetrics;
   readonly configMap: ConfigMapStore;

@@ -9,6 +9,7 @@ import { stringifyJson } from '@addon-operator/json';
 import type { DeliveryParts } from '../delivery/delivery-parts.ts';
 import { GateObserver } from '../delivery/observe-gates.ts';
 import { whyReleaseNotReady } from '../releases/release-readiness.ts';
+import type { ModuleSummary } from '../status/module-explanation.ts';
 import { summarizeModules } from '../views/explain-module.ts';
 import type { BuiltOperator } from './build-options.ts';
 import type { Cluster } from './connect-cluster.ts';
@@ -37,8 +38,17 @@ export function operatorForDelivery(
     if (switching === undefined) throw new OperatorError('INTERNAL', 'there is no module store');
     return switching;
   };
+  // A status of all modules is written in one go, in which nothing changes.
+  let summaries: ReadonlyMap<string, ModuleSummary> | undefined;
+  const summaryOf = (module: string): ModuleSummary | undefined => {
+    if (summaries === undefined) {
+      summaries = new Map(summarizeModules(built().explained).map((each) => [each.module, each]));
+      queueMicrotask(() => (summaries = undefined));
+    }
+    return summaries.get(module);
+  };
   const whyNotReady = (module: string): string | undefined => {
-    const summary = summarizeModules(built().explained).find((each) => each.module === module);
+    const summary = summaryOf(module);
     if (summary === undefined) return 'the operator does not know it yet';
     const { status, heldUpBy, lastError, waitsFor, reason } = summary;
     return status === 'ready' ? undefined : `${status}: ${heldUpBy ?? lastError ?? waitsFor[0] ?? reason}`;

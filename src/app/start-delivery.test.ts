@@ -169,6 +169,7 @@ test('objects of the cluster install modules, and have a status', async () => {
   expect(events).toContain('web VersionInstalled');
   const page = await metrics.scrape();
   expect(page).toMatch(/op_module_source_last_success_timestamp_seconds\{source="platform"\} \d+/u);
+  expect(page).toContain('op_module_source_ready{source="platform"} 1');
   expect(page).toContain('op_module_store_bytes 1');
   expect(page).toContain('op_module_pull_seconds_count 1');
 
@@ -178,6 +179,9 @@ test('objects of the cluster install modules, and have a status', async () => {
   [store.contents, store.linked].forEach((all) => all.clear());
   const second = await start();
   expect([...second.delivery.unavailable().keys()]).toEqual(['web']);
+  const lost = await second.metrics.scrape();
+  expect(lost).toContain('op_module_content_missing{module="web"} 1');
+  expect(lost).toContain('op_module_source_ready{source="platform"} 0');
   await kube.request({ method: 'DELETE', path: INSTALL }, never);
   await vi.waitFor(async () => {
     const { data } = await read('/api/v1/namespaces/default/configmaps/op-delivery');
@@ -216,7 +220,7 @@ test('a replica that waits has the content of installed versions ready, and writ
 });
 
 test('people approve, hold and unhold with commands that keep each other', async () => {
-  await start();
+  const { metrics } = await start();
   const kubeConfig = join(directory, 'kubeconfig');
   await writeFile(kubeConfig, sandbox.kubeconfig);
   const run = async (args: string) => await cliRun(`module ${args} --kube-config ${kubeConfig}`);
@@ -234,6 +238,9 @@ test('people approve, hold and unhold with commands that keep each other', async
   await vi.waitFor(
     async () => expect(conditionOf(await read(INSTALL), 'UpdatePending')).toBe('True'),
     10_000,
+  );
+  expect(await metrics.scrape()).toContain(
+    'op_module_update_pending{module="web",reason="NeedsApproval",needs="decision"} 1',
   );
 
   expect((await run('hold web --reason INC-7 --until 2099-01-01')).stdout).toBe(

@@ -27,6 +27,7 @@ import type { OperatorMetrics } from '../metrics/operator-metrics.ts';
 import type { ContentStore } from '../module-store/content-store.ts';
 import type { InstanceSettings } from '../settings/config-map-settings.ts';
 import type { DeliverySettings } from '../settings/delivery-settings.ts';
+import { updateOf } from '../views/explain-update.ts';
 import type { DaemonHost } from './host.ts';
 
 /** How a registry is reached, by the spec of a source with the contents that it refers to. */
@@ -275,12 +276,18 @@ function secretsIn(dockerConfig: string | undefined): readonly string[] {
 function gaugesOf(delivery: Delivery, contents: Awaited<ReturnType<ContentStore['list']>>) {
   const { sources, installs } = delivery.view();
   return {
-    pending: installs.flatMap(({ name, pending }) =>
-      pending === undefined ? [] : [{ module: name, reason: pending.reason }],
-    ),
+    pending: installs.flatMap(({ name: module }) => {
+      const { update } = updateOf({ updates: { of: () => undefined }, delivery }, module);
+      return update === undefined ? [] : [{ module, reason: update.reason, needs: update.needs }];
+    }),
+    updating: installs.filter(({ isUpdating }) => isUpdating).map(({ name }) => name),
+    failed: installs
+      .filter(({ hasFailed, pending }) => hasFailed || pending?.reason === 'Failed')
+      .map(({ name }) => name),
     missing: installs.filter(({ missing }) => missing !== undefined).map(({ name }) => name),
-    sources: sources.map(({ name, lastSuccessMs }) => ({
+    sources: sources.map(({ name, invalid, problem, lastSuccessMs }) => ({
       source: name,
+      isReady: invalid === undefined && problem === undefined && lastSuccessMs !== undefined,
       lastSuccessSeconds: lastSuccessMs === undefined ? undefined : lastSuccessMs / 1_000,
     })),
     storeBytes: contents.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),

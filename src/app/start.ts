@@ -217,7 +217,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     ...common,
     base,
     store,
-    delivered: delivery?.delivery,
+    delivery: delivery?.delivery,
     configMap,
     objects,
     heldPorts: lead.heldPorts,

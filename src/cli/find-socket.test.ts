@@ -86,6 +86,7 @@ test('names of modules are completed, also those with options before them', asyn
     source: null,
     reason: '',
     waitsFor: [],
+    version: null,
   } as const;
   const modules = ['web', 'web-api', '$(id)'].map((module) => ({
     ...web,
@@ -97,7 +98,7 @@ test('names of modules are completed, also those with options before them', asyn
   await startDaemon(daemonView({ modules: () => modules }));
   const host = { cwd: directory };
   expect((await run('module list', { ...host, isTTY: true })).stdout).toMatch(
-    /^MODULE +STATUS +MESSAGE\nweb +ready\n/,
+    /^MODULE +STATUS +VERSION +WANTED +MESSAGE\nweb +ready\n/,
   );
   expect((await run('__complete -- module values w', host)).stdout).toBe('web\nweb-api\n');
   expect((await run('__complete -- module values -o json w', host)).stdout).toBe('web\nweb-api\n');

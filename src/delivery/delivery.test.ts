@@ -51,6 +51,20 @@ test('the first version is installed, and a moved channel leads to the next one'
   ]);
 });
 
+test('what waits is known with its reason, since when that is so', async () => {
+  const lab = await started({ web: { update: { mode: 'manual' } } });
+  const installedMs = lab.clock.wallMs();
+  expect(lab.delivery.updateOf('web')).toEqual({ pending: undefined, isFirst: false });
+  expect(lab.delivery.updateOf('db')).toBeUndefined();
+  release(lab, '1.1.0');
+  await lab.wait(INTERVAL);
+  const { pending } = lab.delivery.updateOf('web') ?? {};
+  expect(pending).toMatchObject({ version: '1.1.0', reason: 'NeedsApproval' });
+  expect(pending?.sinceMs).toBeGreaterThan(installedMs);
+  await lab.wait(INTERVAL);
+  expect(lab.delivery.updateOf('web')?.pending?.sinceMs).toBe(pending?.sinceMs);
+});
+
 test('an interval without changes takes one request for each module', async () => {
   const lab = await started({ web: {}, db: {}, api: {} });
   lab.registry.requests.length = 0;

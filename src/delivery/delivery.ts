@@ -8,7 +8,7 @@ import { errorFields, messageOf, OperatorError } from '@addon-operator/base/erro
 import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import { sleepOrWake, Wakeup } from '@addon-operator/concurrency/wakeup';
 import { checkSource } from './check-source.ts';
-import type { UpdateLimits } from './decide.ts';
+import type { Pending, UpdateLimits } from './decide.ts';
 import type { DeliveredModules, UnavailableModule } from './delivered-modules.ts';
 import type { DeliveryParts, SourceAccess, UpdateSettings } from './delivery-parts.ts';
 import { type DeliveryView, installView, sourceView } from './delivery-view.ts';
@@ -40,6 +40,14 @@ export interface DeliverySpecs {
    * is one again.
    */
   readonly areNewlyDefined?: boolean;
+}
+
+/** The version of a module that does not run yet. */
+export interface ModuleUpdateState {
+  /** `sinceMs`: in milliseconds since the epoch; with this version and reason. */
+  readonly pending: (Pending & { readonly sinceMs: number }) | undefined;
+  /** No version runs. */
+  readonly isFirst: boolean;
 }
 
 const COLLECT_MS = 3_600_000;
@@ -329,6 +337,17 @@ export class Delivery implements DeliveredModules {
   /** The versions that a module ran with, the newest first; undefined for a module without a ModuleInstall. */
   history(name: string): readonly HistoryEntry[] | undefined {
     return this.#modules.has(name) ? this.#parts.history.entries(name) : undefined;
+  }
+
+  /** The version of a module that does not run yet; undefined for a module without a ModuleInstall. */
+  updateOf(name: string): ModuleUpdateState | undefined {
+    const record = this.#modules.get(name);
+    if (record === undefined) return undefined;
+    const { decision, pendingSinceMs: sinceMs, state } = record;
+    return {
+      pending: decision.type === 'pending' ? { ...decision, sinceMs } : undefined,
+      isFirst: state.installed === undefined,
+    };
   }
 
   /**

@@ -36,6 +36,8 @@ export interface ModuleRecord {
   /** Why the content of the installed version is neither in the store nor elsewhere, and since when. */
   missing: MissingContent | undefined;
   decision: UpdateDecision;
+  /** Since when it is pending with this version and reason, in milliseconds since the epoch. */
+  pendingSinceMs: number;
   /** An update is in progress, from the decision to its last gate. */
   isUpdating: boolean;
   /** What the gates wait for. */
@@ -74,6 +76,7 @@ export function newModuleRecord(name: string, state: InstallState = NEW_INSTALL)
     refusal: undefined,
     missing: undefined,
     decision: { type: 'nothing' },
+    pendingSinceMs: 0,
     isUpdating: false,
     waitsFor: undefined,
     problem: undefined,

@@ -379,6 +379,7 @@ function settle({ parts }: StepContext, record: ModuleRecord, decision: UpdateDe
   if (decision.type !== 'pending') return;
   const { version, digest, reason, message } = decision;
   if (before.type === 'pending' && before.reason === reason && before.digest === digest) return;
+  record.pendingSinceMs = parts.clock.wallMs();
   const event: DeliveryEvent = {
     type: 'Normal',
     reason: 'UpdatePending',

@@ -387,8 +387,23 @@ export const METRICS = {
   // Modules of sources.
   updatePending: gauge(
     'module_update_pending',
-    ['module', 'reason'],
-    '1 while a version of a module waits: reason is that of status.pending of its ModuleInstall; absent otherwise.',
+    ['module', 'reason', 'needs'],
+    '1 while a version of a module waits: reason is that of status.pending of its ModuleInstall, needs says who ends it (fix, decision, time); absent otherwise.',
+  ),
+  updateRunning: gauge(
+    'module_update_running',
+    ['module'],
+    '1 from the switch to another version of a module until its last gate has passed or failed; absent otherwise.',
+  ),
+  updateFailed: gauge(
+    'module_update_failed',
+    ['module'],
+    '1 while the installed or the wanted version of a module has failed its gates; absent otherwise.',
+  ),
+  sourceReady: gauge(
+    'module_source_ready',
+    ['source'],
+    '1 while a ModuleSource can be read, 0 while it cannot, was not read yet, or its spec is invalid.',
   ),
   sourceLastSuccess: gauge(
     'module_source_last_success_timestamp_seconds',

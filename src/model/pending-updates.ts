@@ -14,23 +14,8 @@ export interface PendingUpdate {
   readonly sinceMs: number;
 }
 
-/** Reasons that need a person: the update was tried, and refused. Others end by themselves. */
-const REFUSALS: ReadonlySet<string> = new Set([
-  'NotLoadable',
-  'SettingsInvalid',
-  'WouldFail',
-  'Unverified',
-  'VersionChanged',
-]);
-
-/** Whether an update was refused, so that a person has to do something. */
-export function isRefused({ reason }: PendingUpdate): boolean {
-  return REFUSALS.has(reason);
-}
-
 /**
- * Versions that are wanted and do not run yet. The switch of modules and the delivery of modules
- * write it, the views read it.
+ * Versions that the switch of modules refused. What waits before it comes that far, delivery knows: views ask both.
  */
 export class PendingUpdates {
   readonly #updates = new Map<string, PendingUpdate>();

@@ -6,6 +6,7 @@
 
 import type { JsonObject } from '@addon-operator/json';
 import type { Journal } from '../journal/journal.ts';
+import type { DeliveryState } from './module-delivery.ts';
 import type {
   HookPatchView,
   HookSnapshots,
@@ -47,6 +48,8 @@ export interface DaemonView {
   next(withinMs: number, limit?: number): readonly NextItem[];
   /** Sources and the modules that come from them, see `delivery/delivery-view.ts`; empty without any. */
   delivery(): object;
+  /** The same for people and the API. */
+  deliveryState(): DeliveryState;
   /** Names of the enabled modules, in any order. */
   enabledModules(): readonly string[];
   /** All modules with their states, in run order. */

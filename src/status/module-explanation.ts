@@ -9,6 +9,8 @@ import { headlineOf, linesBelow } from '@addon-operator/strings/headline';
 import type { ModuleAbout } from '../modules/foreign-manifest.ts';
 import type { UnmetRequirement } from '../modules/requirements.ts';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
+import { deliveryRows, type ModuleDelivery } from './module-delivery.ts';
+import type { ModuleUpdate } from './module-update.ts';
 
 /** The state of a module in one word. */
 export type ModuleStatus =
@@ -114,26 +116,10 @@ export interface ModuleExplanation {
   readonly drift: ModuleDrift | null;
   /** A version that does not run yet; absent without any. */
   readonly update?: ModuleUpdate;
+  /** What its source delivered; absent for a module of a plain directory. */
+  readonly delivery?: ModuleDelivery;
   /** Sentences about snapshots of its hooks, and of global ones, that are not up to date; absent without any. */
   readonly warnings?: readonly string[];
-}
-
-/** A version of a module that does not run yet. */
-export interface ModuleUpdate {
-  readonly version: string | null;
-  readonly digest: string | null;
-  /** One word in CamelCase, such as `NotLoadable`. */
-  readonly reason: string;
-  readonly message: string;
-  readonly since: string;
-  /** Whether it was refused, so that a person has to do something. */
-  readonly isRefused: boolean;
-}
-
-/** One sentence about an update, without its full stop. */
-export function updateText(module: string, { version, reason, message, isRefused }: ModuleUpdate): string {
-  const what = `module ${module} is not updated${version === null ? '' : ` to ${version}`}`;
-  return `${what}: ${reason}: ${message}${isRefused ? '; the version before goes on' : ''}`;
 }
 
 /** Changes by other clients to objects that helm applied. */
@@ -192,7 +178,10 @@ export interface ModulePause {
 
 /** One line of the list of all modules: from the explanation, who decided and why a module is not ready. */
 export interface ModuleSummary
-  extends Pick<ModuleExplanation, 'module' | 'status' | 'isEnabled' | 'source' | 'reason' | 'waitsFor'> {
+  extends Pick<
+    ModuleExplanation,
+    'module' | 'status' | 'isEnabled' | 'source' | 'reason' | 'waitsFor' | 'version' | 'update'
+  > {
   readonly lastError: string | null;
   /** Null while it is in progress, waits for others, or is stalled. */
   readonly nextTryAt: string | null;
@@ -201,8 +190,6 @@ export interface ModuleSummary
   readonly heldUpBy?: string;
   /** The object in the way, such as `queue/main`; absent if it has no name. */
   readonly heldUpRef?: string;
-  /** A version that does not run yet; absent without any. */
-  readonly update?: ModuleUpdate;
 }
 
 /** Flags may enable a module that no policy authorizes: it counts as enabled, so that nothing of it is deleted. */
@@ -224,9 +211,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ['run order', `${position.place} of ${position.of} (number ${position.order})`],
     ['directory', explanation.path],
     ['version', explanation.version ?? 'unknown'],
-    ...(explanation.update === undefined
-      ? []
-      : [['update', updateText(module, explanation.update)] as const]),
+    ...deliveryRows(explanation),
     ...aboutRows(explanation.about ?? {}),
     ...kubernetesRows(explanation),
     ...explanation.requires.map((required): readonly [string, string] => [

@@ -3,6 +3,7 @@
 import type { LastRunView, ModuleRuns } from '../journal/run-view.ts';
 import { endOf, startOf } from './cut-text.ts';
 import type { ModulePause, ModuleStatus, ModuleSummary } from './module-explanation.ts';
+import type { ModuleUpdate } from './module-update.ts';
 
 /** One module in a list of all. What is empty is absent, and sentences are cut: the explanation has everything. */
 export interface ModuleRow {
@@ -24,6 +25,10 @@ export interface ModuleRow {
   readonly lastRun?: Pick<LastRunView, 'startedAt' | 'durationMs'>;
   /** Its last 20 runs, the oldest first: `s` success, `f` failed, `a` aborted. */
   readonly recent?: string;
+  /** Of the files that run. */
+  readonly version?: string;
+  /** A version that does not run yet. */
+  readonly update?: Pick<ModuleUpdate, 'version' | 'reason' | 'needs' | 'until'>;
 }
 
 const MAX_LENGTH = 80;
@@ -35,6 +40,7 @@ const MAX_HELD = 90;
 export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined): ModuleRow {
   const { module, status, source, reason, lastError, nextTryAt, paused, heldUpBy } = summary;
   const [nearest, ...others] = summary.waitsFor;
+  const { version, update } = summary;
   const last = runs?.last ?? null;
   return {
     module,
@@ -53,6 +59,12 @@ export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined):
     ...(last !== null && {
       lastRun: { startedAt: last.startedAt, durationMs: Math.round(last.durationMs) },
     }),
+    ...(version !== null && { version }),
+    ...(update !== undefined && { update: shownUpdate(update) }),
     ...(runs !== undefined && runs.recent !== '' && { recent: runs.recent }),
   };
+}
+
+function shownUpdate({ version, reason, needs, until }: ModuleUpdate): NonNullable<ModuleRow['update']> {
+  return { version, reason, needs, ...(until !== undefined && { until }) };
 }

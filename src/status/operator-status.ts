@@ -9,12 +9,9 @@ import type { ApiOutage } from '@addon-operator/kube-client/api-health';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf } from '@addon-operator/strings/headline';
 import { errorOfTask } from './error-of-task.ts';
-import {
-  type ModuleStatus,
-  type ModuleSummary,
-  type ModuleUpdate,
-  updateText,
-} from './module-explanation.ts';
+import { type DeliveryState, failingTexts, invalidTexts, NO_DELIVERY } from './module-delivery.ts';
+import { type ModuleStatus, type ModuleSummary } from './module-explanation.ts';
+import { type ModuleUpdate, updateText } from './module-update.ts';
 import type { UnfinishedRuns } from './unfinished-text.ts';
 
 /** Everything that can hold the operator up, as it is now. */
@@ -48,6 +45,8 @@ export interface OperatorFacts {
   readonly unfinished?: UnfinishedRuns;
   /** Versions of modules that do not run yet; default none. */
   readonly updates?: readonly { readonly module: string; readonly update: ModuleUpdate }[];
+  /** Modules that come from sources; absent without a module store. */
+  readonly delivery?: DeliveryState | undefined;
 }
 
 export type ModuleCounts = Readonly<Partial<Record<ModuleStatus, number>>>;
@@ -176,8 +175,8 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     const isInQueue = queues.some((queue) => queue.failures > 0 && queue.module === module.module);
     if (!isInQueue) yield broken(moduleText(module));
   }
-  for (const { module, update } of facts.updates ?? [])
-    if (update.isRefused) yield broken(updateText(module, update));
+  for (const sentence of updateTexts(facts, 'fix')) yield broken(sentence);
+  for (const sentence of invalidTexts(facts.delivery ?? NO_DELIVERY)) yield broken(sentence);
   for (const sentence of staleWatches) yield broken(sentence);
   for (const sentence of facts.unfilteredObjects)
     yield broken(`${sentence}; correct the filter or the object`);
@@ -223,11 +222,22 @@ function startText({ firstConverge, queues: [main], runningHooks }: OperatorFact
 }
 
 /** Versions that wait for something, and modules that flags enable but whose requirements are not met: that may be intended. */
-function* notices({ modules, updates = [] }: OperatorFacts): Generator<Problem> {
-  for (const { module, update } of updates)
-    if (!update.isRefused) yield { level: 'notice', text: oneLine(updateText(module, update)) };
-  for (const module of modules.filter(lacksRequirement))
-    yield { level: 'notice', text: oneLine(moduleText(module)) };
+function* notices(facts: OperatorFacts): Generator<Problem> {
+  const { delivery = NO_DELIVERY } = facts;
+  const notice = (sentence: string): Problem => ({ level: 'notice', text: oneLine(sentence) });
+  for (const sentence of updateTexts(facts, 'decision')) yield notice(sentence);
+  for (const sentence of failingTexts(delivery)) yield notice(sentence);
+  for (const module of facts.modules.filter(lacksRequirement)) yield notice(moduleText(module));
+}
+
+/** Versions that somebody has to do something about, and what. */
+function updateTexts({ updates = [] }: OperatorFacts, needs: ModuleUpdate['needs']): readonly string[] {
+  return updates
+    .filter(({ update }) => update.needs === needs)
+    .map(({ module, update }) => {
+      const remedy = update.remedy === undefined ? '' : `; to update it: ${update.remedy}`;
+      return `${updateText(module, update)}${remedy}`;
+    });
 }
 
 /** The fields that decide whether a module is mentioned in the status. */

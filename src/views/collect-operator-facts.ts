@@ -16,7 +16,7 @@ import {
 import { configProblemOf, unloadedText } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
 import { heldSummaries, moduleStates, summarizeStates } from './explain-module.ts';
-import { updateOf } from './explain-update.ts';
+import { deliveryState, updateOf } from './explain-update.ts';
 import type { Explained } from './explained.ts';
 
 /** Whether the API server responds. */
@@ -31,6 +31,9 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
   const runtimes = allRuntimes(operator);
   const states = moduleStates(operator);
   const held = heldSummaries(operator);
+  const delivery = deliveryState(operator);
+  const known = new Set<string>(registry.modules.map(({ name }) => name));
+  const notInstalled = delivery.modules.map(({ module }) => module).filter((module) => !known.has(module));
   const busy = queues.all.filter(({ entries }) => entries.length > 0);
   return {
     outage,
@@ -59,10 +62,11 @@ export function collectOperatorFacts(operator: Explained, { outage }: Health): O
     staleWatches: staleBindings(runtimes, clock, outage === undefined ? 'all' : 'refused'),
     unfilteredObjects: unfilteredObjects(runtimes, clock),
     unfinished: unfinishedRuns(operator, runtimes),
-    updates: registry.modules.flatMap(({ name: module }) => {
+    updates: [...registry.modules.map(({ name }) => name), ...notInstalled].flatMap((module) => {
       const { update } = updateOf(operator, module);
       return update === undefined ? [] : [{ module, update }];
     }),
+    delivery,
   };
 }
 

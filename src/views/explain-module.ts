@@ -29,7 +29,7 @@ import type { ModuleName } from '../values/module-key.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
 import { failedScriptOf, heldBy, isHeldUp } from './explain-held.ts';
-import { updateOf } from './explain-update.ts';
+import { deliveryOf, updateOf } from './explain-update.ts';
 import { commonWaits, nextAttemptMs, waitsOf } from './explain-waits.ts';
 import type { Explained } from './explained.ts';
 import { saidByAuthor } from './said-by-author.ts';
@@ -80,6 +80,7 @@ export function summarizeStates(
       isEnabled,
       source,
       reason,
+      version: module.version ?? null,
       waitsFor: waitsOf(operator, name, places, common).map(({ text }) => text),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
@@ -194,6 +195,7 @@ function factsOf(
     pause: pauseOf(operator, name),
     drift: driftOf(operator, name),
     ...updateOf(operator, name),
+    ...deliveryOf(operator, name),
     ...warningsOf(operator, tracked),
   };
 }

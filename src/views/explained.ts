@@ -12,6 +12,7 @@ import type { Releases } from '../model/releases.ts';
 import type { Task } from '../model/tasks.ts';
 import type { Queueing } from '../queues/create-queues.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
+import type { UpdateSources } from './explain-update.ts';
 
 /** The parts that the state of modules is read from. */
 export interface Explained {
@@ -25,7 +26,9 @@ export interface Explained {
   readonly execution: HookExecution;
   readonly releases: Releases;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
-  readonly updates: Pick<PendingUpdates, 'all' | 'of'>;
+  readonly updates: Pick<PendingUpdates, 'of'>;
+  /** Modules that come from sources; absent without a module store. */
+  readonly delivery?: UpdateSources['delivery'];
 }
 
 /** Selects these parts from the rooms that own them. */
@@ -35,12 +38,14 @@ export function explainedOf({
   clock,
   execution,
   releases,
+  delivery,
 }: {
   readonly model: Model;
   readonly queueing: Queueing;
   readonly clock: Clock;
   readonly execution: HookExecution;
   readonly releases: Releases;
+  readonly delivery?: UpdateSources['delivery'];
 }): Explained {
   const { registry, converge, globalHooks, operations, pauses, updates } = model;
   const { queues, router } = queueing;
@@ -56,5 +61,6 @@ export function explainedOf({
     releases,
     pauses,
     updates,
+    delivery,
   };
 }

@@ -45,6 +45,7 @@ import { visibleToHelm } from '../values/visible-values.ts';
 import { collectOperatorFacts, runningHooks } from './collect-operator-facts.ts';
 import { driftOf } from './explain-drift.ts';
 import { moduleStatuses, summarizeModules } from './explain-module.ts';
+import { deliveryState } from './explain-update.ts';
 import { explainWhy } from './explain-why.ts';
 import type { Explained } from './explained.ts';
 import { hookPatchViews, hookViews, snapshotViews, watchViews } from './hook-details.ts';
@@ -121,6 +122,7 @@ export function createView(deps: ViewDeps): DaemonView {
     journal,
     next: (withinMs, limit) => nextItems(operator, withinMs, limit),
     delivery: () => deps.delivery?.view() ?? { sources: [], installs: [] },
+    deliveryState: () => deliveryState(operator),
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),

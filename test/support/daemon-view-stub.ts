@@ -80,6 +80,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
     journal: new Journal({ clock: new FakeClock() }),
     queues: () => [],
     delivery: () => ({ sources: [], installs: [] }),
+    deliveryState: () => ({ sources: [], modules: [] }),
     enabledModules: () => ['web'],
     modules: () => [],
     moduleGraph: () => [{ name: 'web', order: 1, status: 'ready', requires: [] }],

@@ -32,6 +32,7 @@ export function readySummary(module: string, fields: Partial<ModuleSummary> = {}
     isEnabled: true,
     source: 'config-map',
     reason: `${module}Enabled in the ConfigMap is true`,
+    version: null,
     waitsFor: [],
     lastError: null,
     nextTryAt: null,

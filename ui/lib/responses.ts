@@ -10,6 +10,7 @@ import type {
   HookView,
   LayeredValue,
   RevisionView,
+  VersionView,
   WatchView,
 } from '../../src/status/module-details.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleStatus } from '../../src/status/module-explanation.ts';
@@ -93,6 +94,7 @@ export interface DiffResponse {
 /** `modules/{name}/history` */
 export interface HistoryResponse {
   readonly revisions: readonly RevisionView[];
+  readonly versions: readonly VersionView[];
   /** Null unless two revisions were named. */
   readonly diff: { readonly from: number; readonly to: number; readonly text: string } | null;
 }

@@ -5,19 +5,10 @@
 
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, request } from '../lib/api.ts';
 import { changes } from '../lib/live.ts';
-import { pathTo } from '../lib/places.ts';
-import type { ModuleResponse, OperationResponse } from '../lib/responses.ts';
+import type { ModuleResponse } from '../lib/responses.ts';
 import { allowsActions } from '../lib/site.ts';
-import { capital } from '../parts/sentence.tsx';
-
-/** The body of a request for an action. */
-interface Order {
-  readonly action: 'reconcile' | 'force-reconcile' | 'abort' | 'pause' | 'resume';
-  readonly reason?: string;
-  readonly for?: string;
-}
+import { type Order, runAction } from './run-action.ts';
 
 /** The actions on a module, where the operator allows them. */
 export function Actions({ module }: { module: ModuleResponse }): VNode | null {
@@ -82,21 +73,6 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
       )}
     </section>
   );
-}
-
-/** Sends the request; a refusal is a text to show, not an exception. */
-async function runAction(module: string, body: Order): Promise<{ text: string; isError: boolean }> {
-  try {
-    const response = await request(pathTo(['modules', module, 'actions']), {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const { operation } = (await response.json()) as OperationResponse;
-    return { text: capital(operation.message), isError: false };
-  } catch (error) {
-    return { text: error instanceof ApiError ? error.message : String(error), isError: true };
-  }
 }
 
 /** A pause needs a reason: others find a module that does nothing. */

@@ -10,22 +10,28 @@ import { useResponse } from '../lib/use-response.ts';
 import { Shown } from '../parts/response.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { Card, Empty, Time } from '../parts/text.tsx';
+import { DeliveredVersions, RollBack } from './module-versions.tsx';
 
 /** Changes that the next run would make, changes by other clients, and changes of earlier runs. */
 export function ChangesTab({ name }: { name: string }): VNode {
   const drift = useResponse<DriftResponse>(pathTo(['modules', name, 'drift']), changes.value);
-  const history = useResponse<HistoryResponse>(pathTo(['modules', name, 'history']));
+  const history = useResponse<HistoryResponse>(pathTo(['modules', name, 'history']), changes.value);
   return (
     <>
       <NextRun name={name} />
       <Card title="Changed by others">
         <Shown responded={drift}>{(response) => <Drift drift={response.drift} />}</Shown>
       </Card>
-      <Card title="Revisions of the release">
-        <Shown responded={history}>
-          {({ revisions }) => <Revisions name={name} revisions={revisions} />}
-        </Shown>
-      </Card>
+      <Shown responded={history}>
+        {({ revisions, versions }) => (
+          <>
+            <DeliveredVersions name={name} versions={versions} />
+            <Card title="Revisions of the release">
+              <Revisions name={name} revisions={revisions} hasVersions={versions.length > 0} />
+            </Card>
+          </>
+        )}
+      </Shown>
     </>
   );
 }
@@ -132,7 +138,16 @@ function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
 }
 
 /** Revisions of the release; each can be compared with the one before it. */
-function Revisions({ name, revisions }: { name: string; revisions: HistoryResponse['revisions'] }): VNode {
+function Revisions({
+  name,
+  revisions,
+  hasVersions,
+}: {
+  name: string;
+  revisions: HistoryResponse['revisions'];
+  /** Its source leads back to versions, not to revisions. */
+  hasVersions: boolean;
+}): VNode {
   const [compared, setCompared] = useState<readonly [number, number]>();
   if (revisions.length === 0) return <Empty>There is no release.</Empty>;
   return (
@@ -142,10 +157,8 @@ function Revisions({ name, revisions }: { name: string; revisions: HistoryRespon
         <thead>
           <tr>
             <th scope="col">Revision</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="wide">
-              Chart
-            </th>
+            <th scope="col">Outcome</th>
+            <th scope="col">Version</th>
             <th scope="col" class="wide">
               Description
             </th>
@@ -153,35 +166,49 @@ function Revisions({ name, revisions }: { name: string; revisions: HistoryRespon
               Deployed
             </th>
             <th scope="col">
-              <span class="unseen">Difference</span>
+              <span class="unseen">Difference and way back</span>
             </th>
           </tr>
         </thead>
         <tbody>
-          {revisions.map(({ revision, status, deployedAt, chart, description }, index) => {
-            const before = revisions[index + 1]?.revision;
-            return (
-              <tr key={revision}>
-                <th scope="row">{revision}</th>
-                <td class="short">{status}</td>
-                <td class="wide short">{chart}</td>
-                <td class="wide main">{description}</td>
-                <td class="number">{deployedAt !== null && <Time at={deployedAt} />}</td>
-                <td class="number">
-                  {before !== undefined && (
-                    <button
-                      type="button"
-                      class="small"
-                      aria-label={`Compare revision ${revision} with ${before}`}
-                      onClick={() => setCompared([before, revision])}
-                    >
-                      Compare
-                    </button>
-                  )}
-                </td>
-              </tr>
-            );
-          })}
+          {revisions.map(
+            ({ revision, outcome, status, reason, deployedAt, chart, version, ...more }, index) => {
+              const before = revisions[index + 1]?.revision;
+              return (
+                <tr key={revision}>
+                  <th scope="row">{revision}</th>
+                  <td class="short" title={status}>
+                    {outcome}
+                  </td>
+                  <td class="short" title={chart}>
+                    {version}
+                  </td>
+                  <td class="wide main">{reason || more.description}</td>
+                  <td class="number">{deployedAt !== null && <Time at={deployedAt} />}</td>
+                  <td class="number">
+                    {before !== undefined && (
+                      <button
+                        type="button"
+                        class="small"
+                        aria-label={`Compare revision ${revision} with ${before}`}
+                        onClick={() => setCompared([before, revision])}
+                      >
+                        Compare
+                      </button>
+                    )}
+                    {!hasVersions && outcome !== 'running' && outcome !== 'unfinished' && (
+                      <RollBack
+                        name={name}
+                        to={String(revision)}
+                        title={`revision ${revision}`}
+                        hasValues={more.hasSection}
+                      />
+                    )}
+                  </td>
+                </tr>
+              );
+            },
+          )}
         </tbody>
       </table>
       {compared !== undefined && <RevisionDiff name={name} from={compared[0]} to={compared[1]} />}

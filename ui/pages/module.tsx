@@ -18,6 +18,7 @@ import { Actions } from './module-actions.tsx';
 import { ChangesTab } from './module-changes.tsx';
 import { HooksTab } from './module-hooks.tsx';
 import { ValuesTab } from './module-values.tsx';
+import { Versions } from './module-versions.tsx';
 
 const TAB_NAMES: Readonly<Record<ModuleTab, string>> = {
   why: 'Why',
@@ -102,6 +103,7 @@ function WhyTab({ name }: { name: string }): VNode {
                 <Facts explanation={explanation} />
               </Card>
             </div>
+            <Versions explanation={explanation} />
           </>
         );
       }}

@@ -58,9 +58,11 @@ function isMatch(module: ModuleResponse, text: string): boolean {
 }
 
 /** The most important fact about a module, in one line. */
-function reasonOf({ status, lastError, waitsFor, heldUpBy, reason, paused }: ModuleResponse): string {
+function reasonOf(module: ModuleResponse): string {
+  const { status, lastError, waitsFor, heldUpBy, reason, paused, update } = module;
   if (paused !== undefined) return paused.reason;
-  return lastError ?? heldUpBy ?? waitsFor ?? (status === 'ready' ? '' : reason);
+  const pending = update && `update to ${update.version ?? 'another version'}: ${update.reason}`;
+  return lastError ?? heldUpBy ?? waitsFor ?? pending ?? (status === 'ready' ? '' : reason);
 }
 
 /** Row numbers are set for screen readers, because not all rows are in the document. */
@@ -75,6 +77,9 @@ function ModuleTable({ modules }: { modules: readonly ModuleResponse[] }): VNode
           <tr>
             <th scope="col">Module</th>
             <th scope="col">State</th>
+            <th scope="col" class="wide">
+              Version
+            </th>
             <th scope="col" class="wide">
               Why
             </th>
@@ -104,7 +109,7 @@ function Space({ height }: { height: number }): VNode | null {
   return (
     <tbody aria-hidden="true">
       <tr>
-        <td class="space" colSpan={5} style={{ height: `${height}px` }} />
+        <td class="space" colSpan={6} style={{ height: `${height}px` }} />
       </tr>
     </tbody>
   );
@@ -123,6 +128,9 @@ function ModuleRow({ module, row }: { module: ModuleResponse; row: number }): VN
       <td>
         <Badge kind={kindOf(MODULE_KINDS, module.status)} />
       </td>
+      <td class="wide">
+        <ShownVersion module={module} />
+      </td>
       <td class="wide reason-cell">
         <span class="clamped" title={reason}>
           {module.nextTryAt !== undefined && (
@@ -138,6 +146,17 @@ function ModuleRow({ module, row }: { module: ModuleResponse; row: number }): VN
       </td>
       <td class="number wide">{module.lastRun !== undefined && <Time at={module.lastRun.startedAt} />}</td>
     </tr>
+  );
+}
+
+/** The version that runs, and the one that does not yet. */
+function ShownVersion({ module: { version = '', update } }: { module: ModuleResponse }): VNode {
+  if (update === undefined) return <>{version}</>;
+  const wanted = update.version ?? 'another one';
+  return (
+    <span title={`${wanted} is wanted: ${update.reason}`}>
+      {version} <span class={update.needs === 'time' ? 'wait' : 'bad'}>→ {wanted}</span>
+    </span>
   );
 }
 

@@ -16,6 +16,7 @@ const WEB = {
   source: 'config-map',
   reason: 'webEnabled',
   waitsFor: [],
+  version: '1.3.0',
 };
 const MODULES = {
   modules: [
@@ -35,16 +36,18 @@ const MODULES = {
 test('modules are rows with what troubles them, cut only in the narrow form', () => {
   const table = modulesTable(false)(MODULES);
   expect(tableText(table, 'table').split('\n')).toEqual([
-    expect.stringMatching(/^MODULE {2}STATUS {3}MESSAGE$/),
-    'web     ready',
-    expect.stringMatching(/^db {6}failing {2}boom \\u001b\[2Jx+…$/),
+    expect.stringMatching(/^MODULE {2}STATUS {3}VERSION {2}WANTED {2}MESSAGE$/),
+    'web     ready    1.3.0',
+    expect.stringMatching(/^db {6}failing {2}1\.3\.0 {12}boom \\u001b\[2Jx+…$/),
     '',
   ]);
   expect(tableText(table, 'wide')).toContain(
     `boom \\u001b[2J${'x'.repeat(170)}  08:00     yes      config-map  webEnabled`,
   );
   expect(tableText(table, 'name')).toBe('web\ndb\n');
-  expect(tableText(modulesTable(true)(MODULES), 'table')).toContain('off     disabled  offEnabled is false');
+  expect(tableText(modulesTable(true)(MODULES), 'table')).toContain(
+    'off     disabled  1.3.0            offEnabled is false',
+  );
 });
 
 test('a module that is ready shows what keeps it from following changes', () => {
@@ -56,7 +59,7 @@ test('a module that is ready shows what keeps it from following changes', () => 
     heldUpBy: 'hook a.sh has been running',
   };
   expect(tableText(modulesTable(false)({ modules: [held] }), 'table')).toContain(
-    'web     ready   hook a.sh has been running',
+    'web     ready   1.3.0            hook a.sh has been running',
   );
 });
 

@@ -45,25 +45,27 @@ export function modulesTable(isAll: boolean): ToTable {
       columns: [
         'MODULE',
         'STATUS',
+        'VERSION',
+        'WANTED',
         'MESSAGE',
         'NEXT TRY',
         'ENABLED',
         'SOURCE',
         'REASON',
         'WAITS FOR',
-        'WANTED',
       ],
-      narrow: 3,
+      narrow: 5,
       rows: modules.map((module) => [
         stringOf(module['module']),
         stringOf(module['status']),
+        stringOf(module['version']),
+        wantedVersion(fieldsOf(module['update'])),
         moduleMessage(module),
         stringOf(module['nextTryAt']),
         module['isEnabled'] === true ? 'yes' : 'no',
         stringOf(module['source']),
         stringOf(module['reason']),
         stringsOf(module['waitsFor']).join('; '),
-        stringOf(fieldsOf(module['update'])['version']),
       ]),
       names: modules.map((module) => stringOf(module['module'])),
     };
@@ -114,6 +116,10 @@ function moduleMessage(module: Readonly<Record<string, unknown>>): string {
 function updateMessage(update: Readonly<Record<string, unknown>>): string {
   const [reason, version] = [stringOf(update['reason']), stringOf(update['version'])];
   return reason === '' ? '' : `update${version === '' ? '' : ` to ${version}`}: ${reason}`;
+}
+
+function wantedVersion(update: Readonly<Record<string, unknown>>): string {
+  return stringOf(update['version']) || shortDigest(stringOf(update['digest']));
 }
 
 /** The tasks of all queues, or of one. */

@@ -29,6 +29,64 @@ const HISTORY: ReleaseHistory = {
 
 type ViewDeps = Parameters<typeof createView>[0];
 
+const VERSION = { version: '1.0.0', digest: 'sha256:00', atMs: 0 };
+
+/** Module db comes from a source that is away, and an update of it waits. */
+const DELIVERY: NonNullable<ViewDeps['delivery']> & NonNullable<ViewDeps['operator']['delivery']> = {
+  history: () => [{ ...VERSION, outcome: 'running', hasValues: true }],
+  updateOf: (module) =>
+    module === 'db'
+      ? {
+          pending: {
+            type: 'pending',
+            version: '1.1.0',
+            digest: undefined,
+            reason: 'Held',
+            message: 'freeze',
+            untilMs: 60_000,
+            sinceMs: 0,
+          },
+          isFirst: false,
+        }
+      : undefined,
+  view: () => ({
+    sources: [
+      {
+        name: 'platform',
+        generation: 1,
+        url: 'oci://registry.example.com/platform',
+        invalid: undefined,
+        problem: 'connection refused',
+        lastSuccessMs: 0,
+        lastAttemptMs: 0,
+        modules: 1,
+      },
+    ],
+    installs: [
+      {
+        name: 'db',
+        generation: 1,
+        source: 'platform',
+        invalid: undefined,
+        installed: VERSION,
+        lastGood: VERSION,
+        wanted: { version: '1.1.0', digest: undefined },
+        pending: undefined,
+        failed: [{ ...VERSION, why: 'gates' }],
+        hasFailed: false,
+        history: [],
+        isUpdating: false,
+        waitsFor: undefined,
+        missing: undefined,
+        problem: undefined,
+        sourceProblem: 'connection refused',
+        notReady: undefined,
+        isOrphan: false,
+      },
+    ],
+  }),
+};
+
 const PARAMETER = { name: 'a', description: 'b', default: '1', value: '2', expiresAtMs: 0 };
 
 const ajv = new Ajv({ strictTypes: false, formats: { 'date-time': true } });
@@ -53,7 +111,7 @@ test('real responses match the schemas', async () => {
   };
   await using lab = await operatorLab(['web', 'db'], hooks);
   const view = createView({
-    operator: lab.operator,
+    operator: { ...lab.operator, delivery: DELIVERY },
     health: { outage: undefined },
     journal: lab.journal,
     values: lab.values,
@@ -64,12 +122,7 @@ test('real responses match the schemas', async () => {
       manifest: async () => '',
     } as unknown as ViewDeps['helm'],
     namespace: 'n',
-    delivery: {
-      view: () => ({ sources: [], installs: [] }),
-      history: () => [
-        { version: '1.0.0', digest: 'sha256:00', atMs: 0, outcome: 'running', hasValues: true },
-      ],
-    },
+    delivery: DELIVERY,
     compare: async () => '--- a\n+++ b\n+c\n# n/Pod/a cannot be compared: no access\n',
     compareRevisions: (from, to) => `${from.manifest}-${to.manifest}`,
     patchAccess: () => [],
@@ -88,6 +141,7 @@ test('real responses match the schemas', async () => {
     ['/queues', 'queues'],
     ['/modules', 'modules'],
     ['/modules/web', 'module'],
+    ['/modules/db', 'module'],
     ['/modules/web/values', 'module-values'],
     ['/modules/global/values', 'module-values'],
     ['/modules/web/patches', 'module-patches'],
@@ -98,6 +152,7 @@ test('real responses match the schemas', async () => {
     ['/modules/web/history', 'module-history'],
     ['/modules/web/history?from=1&to=2', 'module-history'],
     ['/modules/web/diff', 'module-diff'],
+    ['/delivery', 'delivery'],
     ['/graph', 'graph'],
     ['/about', 'about'],
     ['/runs', 'runs'],
@@ -122,7 +177,12 @@ test('real responses match the schemas', async () => {
   expect((await request('/modules', view)).data).toMatchObject({
     modules: [
       { module: 'web', recent: 's', lastRun: { durationMs: 0 } },
-      { module: 'db', recent: 'sf', lastRun: { durationMs: 0 } },
+      {
+        module: 'db',
+        recent: 'sf',
+        lastRun: { durationMs: 0 },
+        update: { version: '1.1.0', reason: 'Held', needs: 'decision', until: '1970-01-01T00:01:00.000Z' },
+      },
     ],
   });
 });

@@ -55,6 +55,7 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
       };
     },
   },
+  { path: '/delivery', query: [], read: ({ view }) => view.deliveryState() },
   {
     path: '/graph',
     query: [],

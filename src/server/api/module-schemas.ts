@@ -3,6 +3,7 @@
  * clients, so they name units and say when a field is null.
  */
 
+import { DELIVERY, MODULE_DELIVERY, UPDATE } from './delivery-schemas.ts';
 import { RUN } from './run-schemas.ts';
 import {
   count,
@@ -31,6 +32,9 @@ const EXPLANATION: ResponseSchema = {
     isEnabled: flag('Whether it is enabled.'),
     reason: string('Why.'),
     waitsFor: list(string('A sentence.'), 'What it waits for, the nearest first.'),
+    version: stringOrNull('Of the files that run.'),
+    update: UPDATE,
+    delivery: MODULE_DELIVERY,
   },
   required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
 };
@@ -317,5 +321,6 @@ export const MODULE_SCHEMAS: Readonly<Record<string, ResponseSchema>> = {
   'module-history': HISTORY,
   'module-diff': DIFF,
   graph: GRAPH,
+  delivery: DELIVERY,
   about: ABOUT,
 };

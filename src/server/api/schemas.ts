@@ -3,6 +3,7 @@
  * responses with these constants, so a new field is added here, in the route and in the types of the page.
  */
 import { NEXT_ITEM_KINDS } from '../../status/next-item.ts';
+import { UPDATE_OF_ROW } from './delivery-schemas.ts';
 import { MODULE_ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';
@@ -95,6 +96,8 @@ const MODULE = {
       'Its last run; its result is the last letter of `recent`.',
     ),
     recent: string('Its last 20 runs, the oldest first: s success, f failed, a aborted.'),
+    version: string('Of the files that run.'),
+    update: UPDATE_OF_ROW,
   }),
   required: ['module', 'status', 'reason'],
 };

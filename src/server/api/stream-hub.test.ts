@@ -32,6 +32,7 @@ const MODULE: ModuleSummary = {
   source: 'default',
   reason: 'enabled',
   waitsFor: [],
+  version: null,
   lastError: null,
   nextTryAt: null,
   paused: null,
