@@ -184,6 +184,7 @@ export function createBindings({ host, base, metrics, queueing, webhooks, stop }
       createRuntime: (hook: Hook): HookRuntime => createRuntime(deps, hook, router),
       setSchedules: (runtime, isEnabled) => schedules.set(runtime, isEnabled),
       setWebhooks: (runtimes, isEnabled, signal) => webhooks.set(runtimes, isEnabled, signal),
+      serveLateTicks: (module, runtimes) => router.serveLateTicks(module, runtimes),
     },
   };
 }

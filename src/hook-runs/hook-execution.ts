@@ -100,6 +100,8 @@ interface StartedRun {
   /** Aborts also when a user ends this run. */
   readonly ends: AbortSignal;
   readonly shown: RunReport;
+  /** Tells the hook's runtime that the run is over. */
+  readonly end: () => void;
   readonly follower: HookRunFollower;
   readonly startedAtMs: number;
   readonly startedMs: number;
@@ -178,6 +180,7 @@ export class HookExecution {
   #start(run: HookRun, queue: string, taskLog: Logger, signal: AbortSignal): StartedRun {
     const { clock, observe } = this.#options;
     const aborted = new AbortController();
+    const end = run.hook.begin((error) => aborted.abort(error));
     const labels = hookLabels(run, queue);
     const startedAtMs = clock.wallMs();
     const startedMs = clock.steadyMs();
@@ -199,6 +202,7 @@ export class HookExecution {
       // Both signals end the run, but only a stop of the daemon is no failure of the hook.
       ends: AbortSignal.any([signal, aborted.signal]),
       shown,
+      end,
       follower,
       startedAtMs,
       startedMs,
@@ -296,7 +300,7 @@ export class HookExecution {
     return error;
   }
 
-  #accountEnd({ run, labels, shown, follower, facts, startedAtMs, startedMs }: StartedRun): void {
+  #accountEnd({ run, labels, shown, end, follower, facts, startedAtMs, startedMs }: StartedRun): void {
     const { clock, metrics } = this.#options;
     shown.end();
     const durationMs = clock.steadyMs() - startedMs;
@@ -304,6 +308,7 @@ export class HookExecution {
     const error = cause === undefined || cause.isAborted ? undefined : messageOf(cause.error);
     follower.end({ run, startedAtMs, durationMs, error, cause, exit, contexts, patches, readiness });
     metrics.hookRun(labels, durationMs / 1_000);
+    end();
   }
 
   /**

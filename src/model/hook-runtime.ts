@@ -42,6 +42,11 @@ export interface FinalFailure {
  */
 export const FAILED_REQUESTS = 3;
 
+interface RunInProgress {
+  readonly abort: (error: OperatorError) => void;
+  readonly ended: Promise<void>;
+}
+
 /**
  * A hook in operation: its monitors, its rate limit and its failures. `reconcile` starts and stops
  * it with its module; queues and `hook-runs` use it for each run. A reload replaces it by a new
@@ -55,6 +60,7 @@ export class HookRuntime {
   readonly #notStarted = new Map<number, WatchHealth>();
   readonly #rateLimiter: TokenBucket | undefined;
   readonly #stopped = new AbortController();
+  readonly #runs = new Set<RunInProgress>();
   #areSchedulesEnabled = false;
   #isSetAside = false;
 
@@ -241,6 +247,33 @@ export class HookRuntime {
   /** Lets events of the given bindings through, beginning with those that were held back. */
   unlock(bindingIndexes: Iterable<number>): void {
     for (const index of bindingIndexes) this.#monitors.get(index)?.unlock();
+  }
+
+  /**
+   * A run begins.
+   *
+   * @param abort ends the run, which fails with the error
+   * @returns to be called at its end
+   */
+  begin(abort: (error: OperatorError) => void): () => void {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const run = { abort, ended };
+    this.#runs.add(run);
+    return () => {
+      this.#runs.delete(run);
+      resolve();
+    };
+  }
+
+  /** Ends the runs in progress of a stopped hook, whose outputs do not count any more. */
+  async endRuns(): Promise<void> {
+    const error = new OperatorError(
+      'RUN_ABORTED',
+      `The run of ${title(this.hook)} was ended: another version of its module takes over`,
+    );
+    const running = [...this.#runs];
+    for (const { abort } of running) abort(error);
+    await Promise.all(running.map(({ ended }) => ended));
   }
 
   async stop(): Promise<void> {

@@ -114,6 +114,8 @@ export interface HookBindings {
   readonly createRuntime: (hook: Hook) => HookRuntime;
   /** Registers or removes the crontabs of a hook. */
   readonly setSchedules: (runtime: HookRuntime, isEnabled: boolean) => void;
+  /** Queues the ticks that were dropped when this version of a module took over. */
+  readonly serveLateTicks: (module: ModuleName, runtimes: readonly HookRuntime[]) => void;
   /**
    * Registers the webhooks of hooks at the API server, or removes them; ignores hooks without any.
    * Resolves when the cluster has the new configuration.

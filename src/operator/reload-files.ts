@@ -128,7 +128,8 @@ async function reloadHooksOf(
   const load = async (): Promise<void> => {
     if (module.refusal !== undefined) {
       reloaded.modules.set(module.name, 'refused');
-      return await stopRuns(operator, tracked, signal);
+      await stopRuns(operator, tracked, signal);
+      return;
     }
     if (hooks === undefined) return;
     const loaded = await operator.sources.loadModuleHooks(module, signal);

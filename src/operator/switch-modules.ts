@@ -16,6 +16,7 @@ import { FILES_CHANGED, type Task } from '../model/tasks.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
 import { filesOf, type Module } from '../modules/module.ts';
 import { REFUSED_MESSAGES } from '../modules/refusal.ts';
+import type { LateTick } from '../queues/late-ticks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import { lookForReleases } from '../reconcile/finish-deletion.ts';
 import type { ModuleRemoval } from '../reconcile/module-delete.ts';
@@ -179,7 +180,10 @@ async function stopOld(
   if (requested !== undefined) await switching.stored?.commit(requested.request, section, signal);
   if (change === 'none' || change === 'refresh' || change === 'delete') return;
   const tracked = registry.tracked.get(name);
-  if (tracked !== undefined) await stopRuns(operator, tracked, signal);
+  if (tracked !== undefined) {
+    const ticks = await stopRuns(operator, tracked, signal);
+    if (change === 'switch') operator.router.lateTicks.keep(name, ticks);
+  }
   // The values that hooks of the old version have set are not those of the new one.
   if (accepted !== undefined || change === 'end') values.forgetPatches(name);
 }
@@ -227,14 +231,22 @@ function sectionOf({ module, section }: SwitchRequest): JsonObject | undefined {
   return section === undefined ? undefined : parseSection(keyOfName(module), section);
 }
 
-/** Stops the running parts of a module; its release stays. */
+/**
+ * Stops the running parts of a module; its release stays. Runs in progress in other queues end first, so that
+ * no hook of the next version begins beside them.
+ *
+ * @returns ticks of schedules that were not served
+ */
 export async function stopRuns(
   operator: Pick<SwitchModulesParts, 'releases' | 'removal'>,
   tracked: TrackedModule,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly LateTick[]> {
+  const { hooks = [] } = tracked;
   await operator.releases.stopMonitor(tracked.module.name);
-  await operator.removal.stop(tracked, signal);
+  const ticks = await operator.removal.stop(tracked, signal);
+  await Promise.all(hooks.map((runtime) => runtime.endRuns()));
+  return ticks;
 }
 
 /**

@@ -30,6 +30,7 @@ import {
 import type { ModuleName } from '../values/module-key.ts';
 import { appendToOwnQueue } from './compact-queue.ts';
 import { HeldRuns } from './held-runs.ts';
+import { bindingOf, type LateTick, LateTicks, ticksIn } from './late-ticks.ts';
 import { missRuns } from './missed-events.ts';
 
 export interface TaskRouterDeps {
@@ -88,6 +89,7 @@ export class TaskRouter {
   /** Hook runs that wait outside of their queues, so that they block no other run. */
   readonly held: HeldRuns;
   readonly failedScripts: FailedScripts;
+  readonly lateTicks = new LateTicks();
 
   constructor(deps: TaskRouterDeps) {
     this.#deps = deps;
@@ -174,11 +176,24 @@ export class TaskRouter {
    * Removes tasks of hooks from all queues. A running task is not interrupted, but it is not
    * retried.
    */
-  dropTasksOf(runtimes: readonly HookRuntime[]): void {
-    for (const queue of this.#deps.queues.all) {
-      queue.remove((task) => 'hook' in task && runtimes.includes(task.hook));
+  dropTasksOf(runtimes: readonly HookRuntime[]): readonly LateTick[] {
+    const isOwn = (task: Task): boolean => 'hook' in task && runtimes.includes(task.hook);
+    const dropped = this.#deps.queues.all.flatMap((queue) => queue.remove(isOwn));
+    const runs = dropped.filter((task): task is HookTask => 'reasons' in task);
+    return ticksIn([...runs, ...this.held.take(runtimes)]);
+  }
+
+  /** Queues the ticks that were dropped when this version of a module took over. */
+  serveLateTicks(module: ModuleName, runtimes: readonly HookRuntime[]): void {
+    for (const tick of this.lateTicks.take(module)) {
+      const found = bindingOf(tick, runtimes);
+      if (found !== undefined) this.onScheduleTick(found.runtime, found.binding);
+      else
+        this.#deps.log.warn(
+          { module, ...tick },
+          'a tick of a schedule is dropped: the new version of the module has no such binding',
+        );
     }
-    this.held.take(runtimes);
   }
 
   /**

@@ -5,6 +5,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Releases } from '../model/releases.ts';
 import type { HookBindings, ModuleExtensions } from '../model/services.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
+import type { LateTick } from '../queues/late-ticks.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { type DeployHooks, deployedModule } from './deploy-hooks.ts';
@@ -136,19 +137,24 @@ export class ModuleRemoval {
   /**
    * Stops the webhooks, monitors and schedules of a module; its next ModuleRun begins with the
    * start-up.
+   *
+   * @returns ticks of schedules that were not served
    */
-  async stop(tracked: TrackedModule, signal: AbortSignal): Promise<void> {
+  async stop(tracked: TrackedModule, signal: AbortSignal): Promise<readonly LateTick[]> {
     // Webhooks first: the API server must not call a hook that is stopped.
     await this.#parts.bindings.setWebhooks(tracked.hooks ?? [], false, signal);
     for (const runtime of tracked.hooks ?? []) {
       this.#parts.bindings.setSchedules(runtime, false);
       await runtime.stop();
     }
-    this.#parts.router.dropTasksOf(tracked.hooks ?? []);
-    this.#parts.router.requeues.cancel(tracked.module.name);
-    this.#parts.registry.forget(tracked.module.name);
+    const { router } = this.#parts;
+    const { name } = tracked.module;
+    const ticks = [...router.lateTicks.take(name), ...router.dropTasksOf(tracked.hooks ?? [])];
+    router.requeues.cancel(name);
+    this.#parts.registry.forget(name);
     // A run that waits for Synchronizations would wait for ever: woken, it starts from the
     // beginning.
     tracked.synchronization.wake();
+    return ticks;
   }
 }

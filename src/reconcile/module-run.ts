@@ -25,7 +25,7 @@ export interface ModuleRunnerParts {
   readonly metrics: OperatorMetrics;
   readonly values: ValuesStore;
   readonly releases: Pick<Releases, 'pauseMonitor'>;
-  readonly bindings: Pick<HookBindings, 'setSchedules' | 'setWebhooks'>;
+  readonly bindings: Pick<HookBindings, 'serveLateTicks' | 'setSchedules' | 'setWebhooks'>;
   readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'httpHooks'>;
   readonly journal: Pick<Journal, 'enterPhase'>;
   readonly lifecycle: ModuleLifecycle;
@@ -118,6 +118,7 @@ export class ModuleRunner {
         // Discovery disables the schedules of a module that was disabled for a moment: enable them
         // again.
         for (const runtime of stage.hooks) bindings.setSchedules(runtime, true);
+        bindings.serveLateTicks(task.module, stage.hooks);
         return { type: 'stop', outcome: await this.#runHelmPhase(request, signal) };
       }
     }

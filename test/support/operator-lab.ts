@@ -308,6 +308,7 @@ export class OperatorLab {
       execution,
       bindings: {
         createRuntime: (hook) => this.#createRuntime(hook),
+        serveLateTicks: (module, runtimes) => router.serveLateTicks(module, runtimes),
         setSchedules: (runtime, isEnabled) => {
           runtime.enableSchedules(isEnabled);
         },
