@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DeliveryWorld, runsIn } from '../support/delivery-world.ts';
+import { DeliveryWorld, expectNothingRemoved, runsIn } from '../support/delivery-world.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { uniqueName } from '../support/module-world.ts';
 import { FaultRegistry } from '../support/oci/fault-registry.ts';
@@ -66,7 +66,7 @@ describeRegistries('decisions about versions from a registry', () => {
       });
       const { stdout } = await lab.succeed('module', 'history', name);
       expect(stdout).toMatch(/1\.0\.0 .*running[^]*1\.1\.0 .*rolled-back[^]*1\.0\.0 .*replaced/u);
-      await lab.expectNothingRemoved();
+      await expectNothingRemoved(world);
     });
 
     test('what an admission policy refuses is not begun', async ({ skip }) => {

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DeliveryWorld } from '../support/delivery-world.ts';
+import { DeliveryWorld, expectNothingRemoved } from '../support/delivery-world.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { uniqueName } from '../support/module-world.ts';
 import { FaultRegistry } from '../support/oci/fault-registry.ts';
@@ -106,7 +106,7 @@ describeRegistries('gates of versions from a registry', () => {
       lab.passInterval();
       await lab.untilRuns(name, '1.1.1');
       await lab.untilObserved(name, { lastGood: { version: '1.1.1' } });
-      await lab.expectNothingRemoved();
+      await expectNothingRemoved(world);
     });
 
     test('a bad value brings the last good version back, and what cannot be measured decides nothing; others wait', async () => {

@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import semverLess from 'semver/functions/lt.js';
 import { expect, vi } from 'vitest';
-import { type DeliveryWorld, runsIn } from './delivery-world.ts';
+import { type DeliveryWorld, expectNothingRemoved, runsIn } from './delivery-world.ts';
 import type { FaultRegistry } from './oci/fault-registry.ts';
 import { BROKEN } from './store/store-world.ts';
-import { runInWorld } from './world-command.ts';
+import { type CommandResult, runInWorld } from './world-command.ts';
 
 /** What `module push` cannot see. */
 const UNSEEN = BROKEN.filter((files) => files['module.yaml'] === undefined);
@@ -118,18 +118,10 @@ export class DeliveryHistory {
   }
 
   async #rollBack(): Promise<void> {
-    const { exitCode, stdout, stderr } = await runInWorld(this.#lab.world, 'module', 'rollback', this.#name);
+    const result = await runInWorld(this.#lab.world, 'module', 'rollback', this.#name);
     const others = [...this.#ran].filter((each) => each !== this.#running && !this.#failed.has(each));
-    if (others.length === 0) {
-      expect({ exitCode, stderr }).toMatchObject({
-        exitCode: 1,
-        stderr: expect.stringContaining('no other'),
-      });
-      return;
-    }
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const version = /version (\S+)/u.exec(stdout)?.[1] ?? '';
-    expect(others).toContain(version);
+    const version = expectRollback(result, others);
+    if (version === undefined) return;
     this.#failed.add(this.#running);
     this.#running = version;
   }
@@ -141,7 +133,7 @@ export class DeliveryHistory {
       const { digest, isBroken } = this.#pushed.get(this.#channel) ?? { digest: '', isBroken: true };
       await vi.waitFor(async () => {
         this.#lab.passInterval();
-        expect(await this.#lab.status('ModuleInstall', this.#name)).toMatchObject({ wanted: { digest } });
+        expectWanted(await this.#lab.status('ModuleInstall', this.#name), digest);
       }, WAIT);
       const isOlder = this.#running !== '' && semverLess(this.#channel, this.#running);
       if (!isBroken && !isOlder && !this.#failed.has(this.#channel)) this.#running = this.#channel;
@@ -149,10 +141,35 @@ export class DeliveryHistory {
     await this.#lab.untilRuns(this.#name, this.#running);
     await this.#lab.untilObserved(this.#name, { lastGood: { version: this.#running } });
     this.#ran.add(this.#running);
-    await this.#lab.expectNothingRemoved();
-    const runs = (await runsIn(world)).trim().split('\n');
-    expect(runs.at(-1)?.split(' ')[0]).toBe(this.#running);
+    await expectNothingRemoved(world);
     const bad = [...this.#pushed].flatMap(([version, { isBroken }]) => (isBroken ? [version] : []));
-    for (const version of bad) expect(runs.map((run) => run.split(' ')[0])).not.toContain(version);
+    expectRuns(await runsIn(world), this.#running, bad);
   }
+}
+
+/** @returns the version that runs again; undefined when there is none to return to */
+function expectRollback(
+  { exitCode, stdout, stderr }: CommandResult,
+  others: readonly string[],
+): string | undefined {
+  const code = others.length === 0 ? 1 : 0;
+  const said = others.length === 0 ? expect.stringContaining('no other version') : '';
+  expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr: said });
+  const version = /version (\S+)\n/u.exec(stdout)?.[1];
+  if (code === 0) expect(others).toContain(version);
+  return version;
+}
+
+function expectWanted(status: object, digest: string): void {
+  expect(status).toMatchObject({ wanted: { digest } });
+}
+
+/** The last run is of the version that runs, and none was of a bad one. */
+function expectRuns(text: string, running: string, bad: readonly string[]): void {
+  const versions = text
+    .trim()
+    .split('\n')
+    .map((run) => run.split(' ')[0]);
+  expect(versions.at(-1)).toBe(running);
+  for (const version of bad) expect(versions).not.toContain(version);
 }

@@ -82,7 +82,7 @@ export class DeliveryWorld implements AsyncDisposable {
   /** Runs a command that must succeed. */
   async succeed(...args: readonly string[]): Promise<CommandResult> {
     const result = await runInWorld(this.world, ...args);
-    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+    expectFields(result, { exitCode: 0, stderr: '' });
     return result;
   }
 
@@ -116,7 +116,7 @@ export class DeliveryWorld implements AsyncDisposable {
     return await vi.waitFor(async () => {
       this.world.clock.wakeSleeps(COALESCE_MS);
       const status = await this.status(kind, name);
-      expect(status).toMatchObject(fields);
+      expectFields(status, fields);
       return status;
     }, WAIT);
   }
@@ -134,7 +134,7 @@ export class DeliveryWorld implements AsyncDisposable {
       const { conditions } = await this.status(kind, name);
       const all = Array.isArray(conditions) ? conditions.filter(isObject) : [];
       const found = all.find((each) => each['type'] === type);
-      expect(found, JSON.stringify(all)).toMatchObject({ status, ...(reason !== undefined && { reason }) });
+      expectFields(found ?? { all }, { status, ...(reason !== undefined && { reason }) });
       return `${stringOf(found?.['reason'])}: ${stringOf(found?.['message'])}`;
     }, WAIT);
   }
@@ -148,7 +148,7 @@ export class DeliveryWorld implements AsyncDisposable {
   async untilRuns(name: string, version: string): Promise<void> {
     await vi.waitFor(async () => {
       const object = await this.world.get('configmaps', name);
-      expect(object).toMatchObject({ data: { chart: version, hook: version } });
+      expectFields(object, { data: { chart: version, hook: version } });
     }, WAIT);
     await untilStatus(this.world, name, { phase: 'Succeeded', version });
   }
@@ -159,7 +159,7 @@ export class DeliveryWorld implements AsyncDisposable {
       this.world.clock.jump(OBSERVE_MS);
       this.world.clock.wakeSleeps(COALESCE_MS);
       const status = await this.status('ModuleInstall', name);
-      expect(status).toMatchObject(fields);
+      expectFields(status, fields);
       return status;
     }, OBSERVING);
   }
@@ -170,11 +170,15 @@ export class DeliveryWorld implements AsyncDisposable {
       () => false,
     );
   }
+}
 
-  /** That helm has uninstalled nothing. */
-  async expectNothingRemoved(): Promise<void> {
-    expect(await this.world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/u));
-  }
+/** That helm has uninstalled nothing. */
+export async function expectNothingRemoved(world: World): Promise<void> {
+  expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/u));
+}
+
+function expectFields(object: unknown, fields: object): void {
+  expect(object).toMatchObject(fields);
 }
 
 /** What the hooks of all versions noted in a world: `VERSION BINDING`, one run a line. */
