@@ -8,6 +8,7 @@ import { redactedError } from '@addon-operator/masking/redactor';
 import { connectAlone } from '../leader/take-lead.ts';
 import { HookMetrics } from '../metrics/hook-metrics.ts';
 import type { LoneModule } from '../model/lone-module.ts';
+import { isOpened } from '../module-store/module-store.ts';
 import type { Inspection } from '../plan/inspection.ts';
 import { openStore } from '../reconcile/open-store.ts';
 import type { Settings } from '../settings.ts';
@@ -59,7 +60,9 @@ async function inspectAs<T>(
 ): Promise<T> {
   await using running = new AsyncDisposableStack();
   const directory = await scratchDirectory(running);
-  const own: Settings = { ...settings, tmpDir: directory };
+  // The daemon makes the store at its first start; until then it has no module.
+  const moduleStore = isOpened(settings.moduleStore) ? settings.moduleStore : '';
+  const own: Settings = { ...settings, moduleStore, tmpDir: directory };
   const metrics = createMetrics(own, { version: host.version });
   const { cluster, lead } = await connectAlone({
     connect: () => connectCluster(own, host, metrics),

@@ -222,12 +222,14 @@ const NO_BACKUP: ContentBackup = {
 };
 
 /** A connection stays open while nothing of its access changes, so that tokens are requested once. */
-function sourceOpener({
+export function sourceOpener({
   settings: { namespace },
   kube,
   redactor,
   connect,
-}: Parameters<typeof partsOf>[0]): OpenSource {
+}: Pick<DeliveryOptions, 'kube' | 'redactor' | 'connect'> & {
+  readonly settings: Pick<InstanceSettings, 'namespace'>;
+}): OpenSource {
   const opened = new Map<string, { readonly key: string; readonly connection: RegistryConnection }>();
   const read = (ref: Parameters<typeof readReference>[2] | undefined, signal: AbortSignal) =>
     ref === undefined ? Promise.resolve(undefined) : readReference(kube, namespace, ref, signal);

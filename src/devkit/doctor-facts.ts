@@ -16,7 +16,7 @@ export async function clusterFacts(
   inspection: Inspection & { readonly configMap: string },
   clock: Clock,
   signal: AbortSignal,
-): Promise<ClusterFacts> {
+): Promise<Omit<ClusterFacts, 'sourceProblems'>> {
   const { operator, base, namespace, configMap } = inspection;
   const kube = base.cluster.helm;
   const { modules } = operator.registry;

@@ -18,7 +18,7 @@ export interface DeliveryGauges {
   readonly storeBytes: number;
 }
 
-export const NO_DELIVERY: DeliveryGauges = {
+export const NO_DELIVERY_GAUGES: DeliveryGauges = {
   pending: [],
   updating: [],
   failed: [],

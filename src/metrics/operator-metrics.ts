@@ -6,7 +6,7 @@
  */
 
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type DeliveryGauges, NO_DELIVERY, setDeliveryGauges } from './delivery-gauges.ts';
+import { type DeliveryGauges, NO_DELIVERY_GAUGES, setDeliveryGauges } from './delivery-gauges.ts';
 import {
   type DelayHistogram,
   type EventLoopDelay,
@@ -181,7 +181,7 @@ export class OperatorMetrics {
   readonly #metrics: Instruments;
   readonly #options: OperatorMetricsOptions;
   #gauges = NO_GAUGES;
-  #delivery: () => Promise<DeliveryGauges> = async () => await Promise.resolve(NO_DELIVERY);
+  #delivery: () => Promise<DeliveryGauges> = async () => await Promise.resolve(NO_DELIVERY_GAUGES);
 
   constructor(options: OperatorMetricsOptions) {
     const instruments = Object.entries(METRICS).map(

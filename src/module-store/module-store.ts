@@ -3,6 +3,7 @@
 // is one rename; a process that dies between two of them leaves files that `recover` removes.
 
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
@@ -40,6 +41,11 @@ export interface ModuleStoreOptions {
 /** The modules directory of the store in a directory. */
 function currentDirOf(directory: string): string {
   return join(resolve(directory), 'current');
+}
+
+/** Whether the store was opened before: until then it has no modules directory, and no module. */
+export function isOpened(directory: string): boolean {
+  return existsSync(currentDirOf(directory));
 }
 
 /** The modules directories, and after them the one of the module store. */

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -95,6 +95,35 @@ test('finds a key of no module and a release that helm left behind', async () =>
   };
   expect(asJson.findings).toHaveLength(2);
   expect((await doctor(world, '-o', 'name')).text).toBe('unknown-key\nrelease\n');
+});
+
+const DELIVERY = 'apiVersion: addon-operator.io/v1alpha1\n';
+
+test('finds sources that cannot be read: registries, accounts and keys', async () => {
+  const source = (name: string, spec: string): string =>
+    `${DELIVERY}kind: ModuleSource\nmetadata: {name: ${name}}\nspec: {${spec}}\n---\n`;
+  const keys = 'verify: {cosign: {keys: [{configMapRef: {name: keys, key: cosign.pub}}]}}';
+  await using world = await World.create(backend, { modules: WEB });
+  const noKeys = { metadata: { name: 'keys' }, data: { 'cosign.pub': 'no key' } };
+  await world.create('configmaps', noKeys);
+  const file = join(world.directory, 'sources.yaml');
+  await writeFile(
+    file,
+    `${source('away', 'url: "oci://localhost:1/modules"')}${source('account', 'url: "oci://localhost:1/a", auth: {secretRef: {name: none}}')}${source('key', `url: "oci://localhost:1/b", ${keys}`)}${DELIVERY}kind: ModuleInstall
+metadata: {name: web}
+spec: {source: away, order: 30, version: {channel: stable}}
+`,
+  );
+  const flags = [`--module-sources=${file}`, `--module-store=${join(world.directory, 'store')}`];
+  const { exitCode, text } = await doctor(world, ...flags);
+  expect([exitCode, text.split('\n').filter((line) => line.endsWith('(source)'))]).toEqual([
+    1,
+    [
+      expect.stringMatching(/^ModuleSource away: .*localhost:1/),
+      expect.stringMatching(/^ModuleSource account: Secret .*\/none does not exist/),
+      expect.stringMatching(/^ModuleSource key: .*no PEM block/),
+    ],
+  ]);
 });
 
 test('says why the operator cannot start', async () => {

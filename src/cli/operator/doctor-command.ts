@@ -4,6 +4,7 @@ import { codeOf, hasCode, messageOf, OperatorError } from '@addon-operator/base/
 import { parseJson } from '@addon-operator/json';
 import { inspect } from '../../app/inspect.ts';
 import { clusterFacts } from '../../devkit/doctor-facts.ts';
+import { sourceProblems } from '../../devkit/doctor-sources.ts';
 import type { Inspection } from '../../plan/inspection.ts';
 import { requestDebug } from '../../server/debug-client.ts';
 import type { Settings } from '../../settings.ts';
@@ -101,7 +102,12 @@ async function factsOf(
     };
   }
   const { settings, socketPath } = operator;
-  const machine = machineFacts(resolve(host.cwd, settings.tmpDir), settings.watchesFiles);
+  const { moduleStore } = settings;
+  const directories = {
+    tmpDir: resolve(host.cwd, settings.tmpDir),
+    moduleStore: moduleStore === '' ? undefined : resolve(host.cwd, moduleStore),
+  };
+  const machine = machineFacts(directories, settings.watchesFiles);
   try {
     return await withCluster(settings, host, async ({ isMadeUp, ...found }) => {
       const cluster = await factsOfCluster({ ...found, socketPath }, signal);
@@ -119,13 +125,19 @@ async function factsOfCluster(
 ): Promise<ClusterFacts> {
   // What the operator would log is what findings say.
   const quiet = quietHost({ ...host, stderr: { write: () => true } });
-  const { configMapName: configMap } = settings;
+  const { configMapName: configMap, moduleSourcesFile: file } = settings;
   const { clock } = host;
   const look = async (found: Inspection): Promise<ClusterFacts> => {
     const names = found.operator.registry.modules.map(({ name }) => name);
     const lacking = await adoptPatches(found, names, { socketPath, clock }, signal);
     const facts = await clusterFacts({ ...found, configMap }, clock, signal);
-    return { ...facts, accessProblems: [...lacking, ...facts.accessProblems] };
+    const { base, namespace } = found;
+    const checks = { kube: base.cluster.helm, namespace, file, clock, env: host.env };
+    return {
+      ...facts,
+      sourceProblems: await sourceProblems(checks, signal),
+      accessProblems: [...lacking, ...facts.accessProblems],
+    };
   };
   return await inspect(settings, quiet, look, signal);
 }

@@ -1,4 +1,4 @@
-import type { DoctorFacts } from './facts.ts';
+import type { DirectoryFacts, DoctorFacts } from './facts.ts';
 
 /** Something that is wrong. */
 export interface DoctorFinding {
@@ -52,21 +52,12 @@ export const CHECKS: readonly Check[] = [
   {
     code: 'tmp-dir',
     title: 'the temporary directory can be written, programs in it can be run, and it has 100 MiB',
-    find: function* ({ machine: { tmpDir } }) {
-      const { path, problem, isNoexec, freeBytes } = tmpDir;
-      if (problem !== undefined)
-        yield { message: `${path} cannot be used: ${problem}`, command: MAKE_DIRECTORY };
-      else if (isNoexec)
-        yield {
-          message: `${path} is mounted with noexec, so nothing can be run from it`,
-          command: `mount -o remount,exec ${path}`,
-        };
-      if (problem === undefined && freeBytes < MIN_FREE_BYTES)
-        yield {
-          message: `${path} has ${Math.floor(freeBytes / 1024 / 1024)} MiB left`,
-          command: `df -h ${path}`,
-        };
-    },
+    find: ({ machine: { tmpDir } }) => directoryProblems(tmpDir),
+  },
+  {
+    code: 'module-store',
+    title: 'the module store can be written, programs in it can be run, and it has 100 MiB',
+    find: ({ machine: { moduleStore } }) => (moduleStore === undefined ? [] : directoryProblems(moduleStore)),
   },
   {
     code: 'open-files',
@@ -147,6 +138,15 @@ export const CHECKS: readonly Check[] = [
         })),
   },
   {
+    code: 'source',
+    title: 'ModuleSources are valid, their accounts and keys can be used, and their registries respond',
+    find: ({ cluster }) =>
+      (cluster?.sourceProblems ?? []).map(({ source, message }) => ({
+        message: source === '' ? message : `ModuleSource ${source}: ${message}`,
+        command: source === '' ? 'addon-operator help flags' : `kubectl edit modulesource ${source}`,
+      })),
+  },
+  {
     code: 'operator',
     title: 'the running operator needs no help',
     find: ({ daemon }) =>
@@ -179,4 +179,18 @@ export function findingsText(findings: readonly DoctorFinding[]): string {
   return findings
     .map(({ code, message, command }) => `${message.replaceAll(/\s*\n\s*/g, ' ')} (${code})\n  ${command}\n`)
     .join('');
+}
+
+function* directoryProblems({ path, problem, isNoexec, freeBytes }: DirectoryFacts) {
+  if (problem !== undefined) yield { message: `${path} cannot be used: ${problem}`, command: MAKE_DIRECTORY };
+  else if (isNoexec)
+    yield {
+      message: `${path} is mounted with noexec, so nothing can be run from it`,
+      command: `mount -o remount,exec ${path}`,
+    };
+  if (problem === undefined && freeBytes < MIN_FREE_BYTES)
+    yield {
+      message: `${path} has ${Math.floor(freeBytes / 1024 / 1024)} MiB left`,
+      command: `df -h ${path}`,
+    };
 }

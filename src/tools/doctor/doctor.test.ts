@@ -25,6 +25,7 @@ const CLUSTER: ClusterFacts = {
   releaseSecrets: [{ name: 'sh.helm.release.v1.web.v1', bytes: 0.5 * MIB }],
   missingAccess: [],
   accessProblems: [],
+  sourceProblems: [],
 };
 const WELL: DoctorFacts = {
   machine: MACHINE,
@@ -63,6 +64,18 @@ const FAULTS: readonly (readonly [string, DoctorFacts, string, string])[] = [
     { ...WELL, machine: { ...MACHINE, tmpDir: { ...tmpDir, freeBytes: MIB } } },
     '1 MiB left',
     'df -h /tmp',
+  ],
+  [
+    'module-store',
+    { ...WELL, machine: { ...MACHINE, moduleStore: { ...tmpDir, path: '/store', freeBytes: MIB } } },
+    '/store has 1 MiB left',
+    'df -h /store',
+  ],
+  [
+    'source',
+    { ...WELL, cluster: { ...CLUSTER, sourceProblems: [{ source: 'platform', message: 'no such Secret' }] } },
+    'ModuleSource platform: no such Secret',
+    'kubectl edit modulesource platform',
   ],
   [
     'open-files',
@@ -153,12 +166,15 @@ test('reads this machine as the kernel describes it', async () => {
       'Limit  Soft Limit  Hard Limit\nMax open files            512   1024  files\n',
     );
     await writeFile(files.maxWatches, '4096\n');
-    expect(machineFacts(join(directory, 'tmp'), true, files)).toMatchObject({
+    expect(
+      machineFacts({ tmpDir: join(directory, 'tmp'), moduleStore: join(directory, 'store') }, true, files),
+    ).toMatchObject({
       tmpDir: { isNoexec: true },
+      moduleStore: { path: join(directory, 'store'), isNoexec: true },
       maxOpenFiles: 512,
       maxWatches: 4_096,
     });
-    expect(machineFacts(files.limits, false, files)).toEqual({
+    expect(machineFacts({ tmpDir: files.limits, moduleStore: undefined }, false, files)).toEqual({
       tmpDir: {
         path: files.limits,
         problem: expect.stringContaining('EEXIST'),

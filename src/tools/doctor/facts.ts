@@ -26,16 +26,29 @@ export interface ClusterFacts {
   readonly missingAccess: readonly string[];
   /** What keeps the needed permissions from being known. */
   readonly accessProblems: readonly string[];
+  /** What keeps ModuleSources from being read. */
+  readonly sourceProblems: readonly SourceProblem[];
+}
+
+export interface SourceProblem {
+  /** Name of the ModuleSource; empty if the documents themselves cannot be read. */
+  readonly source: string;
+  readonly message: string;
+}
+
+/** A directory that the operator writes to. */
+export interface DirectoryFacts {
+  readonly path: string;
+  /** Why no file can be written there; absent when it can. */
+  readonly problem?: string;
+  readonly isNoexec: boolean;
+  readonly freeBytes: number;
 }
 
 export interface MachineFacts {
-  readonly tmpDir: {
-    readonly path: string;
-    /** Why no file can be written there; absent when it can. */
-    readonly problem?: string;
-    readonly isNoexec: boolean;
-    readonly freeBytes: number;
-  };
+  readonly tmpDir: DirectoryFacts;
+  /** Absent without `--module-store`. */
+  readonly moduleStore?: DirectoryFacts;
   /** How many files a process may have open; absent where that is not known. */
   readonly maxOpenFiles?: number;
   /** How many files and directories may be watched; absent where that is not known, or nothing is watched. */

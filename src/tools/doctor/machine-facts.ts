@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, readFileSync, statfsSync } from 'node:fs';
 import { messageOf } from '@addon-operator/base/errors';
-import type { MachineFacts } from './facts.ts';
+import type { DirectoryFacts, MachineFacts } from './facts.ts';
 
 /** Where the kernel says what is so. */
 export interface KernelFiles {
@@ -16,32 +16,34 @@ export const KERNEL_FILES: KernelFiles = {
 };
 
 /**
- * Looks at this machine. The temporary directory is made if it does not exist, as the operator does.
+ * Looks at this machine. Directories are made if they do not exist, as the operator does.
  *
+ * @param directories `moduleStore`: undefined without one
  * @param isWatching whether files are watched
  */
 export function machineFacts(
-  tmpDir: string,
+  { tmpDir, moduleStore }: { readonly tmpDir: string; readonly moduleStore: string | undefined },
   isWatching: boolean,
   files: KernelFiles = KERNEL_FILES,
 ): MachineFacts {
   const maxOpenFiles = numberIn(files.limits, /^Max open files\s+(\d+)/m);
   const maxWatches = isWatching ? numberIn(files.maxWatches, /^(\d+)/) : undefined;
   return {
-    tmpDir: { path: tmpDir, ...directoryFacts(tmpDir, files.mounts) },
+    tmpDir: directoryFacts(tmpDir, files.mounts),
+    ...(moduleStore !== undefined && { moduleStore: directoryFacts(moduleStore, files.mounts) }),
     ...(maxOpenFiles === undefined ? {} : { maxOpenFiles }),
     ...(maxWatches === undefined ? {} : { maxWatches }),
   };
 }
 
-function directoryFacts(path: string, mounts: string): Omit<MachineFacts['tmpDir'], 'path'> {
+function directoryFacts(path: string, mounts: string): DirectoryFacts {
   try {
     mkdirSync(path, { recursive: true });
     accessSync(path, constants.W_OK);
     const { bavail, bsize } = statfsSync(path);
-    return { isNoexec: isNoexec(path, textAt(mounts)), freeBytes: bavail * bsize };
+    return { path, isNoexec: isNoexec(path, textAt(mounts)), freeBytes: bavail * bsize };
   } catch (error) {
-    return { problem: messageOf(error), isNoexec: false, freeBytes: 0 };
+    return { path, problem: messageOf(error), isNoexec: false, freeBytes: 0 };
   }
 }
 
