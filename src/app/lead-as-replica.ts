@@ -1,18 +1,25 @@
 /** Wiring: a replica on its way to the lead, and what it shows and does while it waits. */
 
 import { leaderPod } from '../leader/leader-host.ts';
-import { type LeadOnCluster, takeLead } from '../leader/take-lead.ts';
+import { type LeadOnCluster, type TakeLeadOptions, takeLead } from '../leader/take-lead.ts';
 import { openStore } from '../reconcile/open-store.ts';
 import type { Probes } from '../server/start-probes.ts';
+import type { Settings } from '../settings.ts';
 import { type Standby, standbyStatus } from '../status/standby.ts';
 import type { Page } from '../ui/page.ts';
 import { STARTING_VIEW } from '../views/operator-view.ts';
 import { webhookPorts } from '../webhooks/webhook-server.ts';
 import { type BeginDeliveryParts, deliveryOptions } from './begin-delivery.ts';
 import type { Cluster } from './connect-cluster.ts';
+import type { DaemonHost } from './host.ts';
 import { operatorForDelivery } from './operator-for-delivery.ts';
-import type { LoneLeadOptions } from './start.ts';
 import { prefetchContent } from './start-delivery.ts';
+
+/** What every way to the lead needs. */
+export type LeadOptions = Pick<
+  TakeLeadOptions<Cluster>,
+  'metrics' | 'connect' | 'running' | 'stop' | 'onLost'
+> & { readonly settings: Settings; readonly host: DaemonHost };
 
 interface ReplicaDisplay {
   readonly probes: Probes;
@@ -24,7 +31,7 @@ interface ReplicaDisplay {
  * keeps the content of installed modules ready.
  */
 export async function leadAsReplica(
-  options: LoneLeadOptions & Pick<BeginDeliveryParts, 'metrics' | 'redactor'>,
+  options: LeadOptions & Pick<BeginDeliveryParts, 'metrics' | 'redactor'>,
   { probes, page }: ReplicaDisplay,
 ): Promise<LeadOnCluster<Cluster>> {
   const { settings, stop } = options;
