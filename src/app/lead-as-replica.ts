@@ -15,8 +15,8 @@ import type { DaemonHost } from './host.ts';
 import { operatorForDelivery } from './operator-for-delivery.ts';
 import { prefetchContent } from './start-delivery.ts';
 
-/** What a process needs that waits until it may act on a cluster. */
-export type LoneLeadOptions = Pick<
+/** What every way to the lead needs. */
+export type LeadOptions = Pick<
   TakeLeadOptions<Cluster>,
   'metrics' | 'connect' | 'running' | 'stop' | 'onLost'
 > & { readonly settings: Settings; readonly host: DaemonHost };
@@ -31,7 +31,7 @@ interface ReplicaDisplay {
  * keeps the content of installed modules ready.
  */
 export async function leadAsReplica(
-  options: LoneLeadOptions & Pick<BeginDeliveryParts, 'metrics' | 'redactor'>,
+  options: LeadOptions & Pick<BeginDeliveryParts, 'metrics' | 'redactor'>,
   { probes, page }: ReplicaDisplay,
 ): Promise<LeadOnCluster<Cluster>> {
   const { settings, stop } = options;

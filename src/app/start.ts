@@ -42,7 +42,7 @@ import { type Cluster, connectCluster } from './connect-cluster.ts';
 import { type DebugParts, startDebugEndpoint, viewOf } from './endpoints.ts';
 import type { DaemonHost } from './host.ts';
 import { type BaseOptions, type BaseParts, startBase, type Tracing } from './infrastructure.ts';
-import { type LoneLeadOptions, leadAsReplica } from './lead-as-replica.ts';
+import { type LeadOptions, leadAsReplica } from './lead-as-replica.ts';
 import { startFreeingMemory, startLoops } from './loops.ts';
 import { operatorForDelivery } from './operator-for-delivery.ts';
 import type { StartedDelivery } from './start-delivery.ts';
@@ -74,7 +74,7 @@ export interface Daemon {
 export interface LoneRun {
   readonly module: LoneModule;
   /** Takes the module over, in place of a leader election. */
-  readonly takeLead: (options: LoneLeadOptions) => Promise<LeadOnCluster<Cluster>>;
+  readonly takeLead: (options: LeadOptions) => Promise<LeadOnCluster<Cluster>>;
 }
 
 /**
@@ -178,7 +178,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const tools = settings.isHaEnabled || lone !== undefined ? undefined : beginTools(common);
   await startAdmissionServer(settings, host, stop, running);
   const page = new Page(common);
-  const connect: LoneLeadOptions['connect'] = (beforeWrite) =>
+  const connect: LeadOptions['connect'] = (beforeWrite) =>
     connectCluster(settings, host, metrics, beforeWrite);
   const waiting = { ...common, connect, onLost };
   const { cluster, lead } = await (lone?.takeLead(waiting) ?? leadAsReplica(waiting, { probes, page }));
@@ -353,7 +353,7 @@ function beginTools(common: Pick<BaseOptions, 'settings' | 'host' | 'stop' | 'ru
  * socket serves the status alone.
  */
 function showsWait(
-  { settings, host, redactor }: Pick<LoneLeadOptions, 'settings' | 'host'> & { readonly redactor: Redactor },
+  { settings, host, redactor }: Pick<LeadOptions, 'settings' | 'host'> & { readonly redactor: Redactor },
   probes: Probes,
 ): OperatorVariant['onWait'] {
   return async (error) => {

@@ -146,7 +146,7 @@ export class Delivery implements DeliveredModules {
       record.missing = undefined;
     } catch (error) {
       signal.throwIfAborted();
-      noteMissing(record, messageOf(error), this.#parts.clock.wallMs());
+      noteMissing(record, messageOf(error), this.#parts.clock);
       this.#parts.log.error({ module: record.name, ...errorFields(error) }, 'files of a module are missing');
     }
   }

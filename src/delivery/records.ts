@@ -1,5 +1,6 @@
 /** What the controller knows about each source and each module. Written by the controller alone. */
 
+import type { WallClock } from '@addon-operator/base/clock';
 import type { OfferedVersion, Pending, UpdateDecision } from './decide.ts';
 import type { SourceAccess } from './delivery-parts.ts';
 import { type InstallState, NEW_INSTALL } from './install-state.ts';
@@ -102,8 +103,8 @@ export function isWanted({ spec, isOrphan, state }: ModuleRecord): boolean {
 }
 
 /** Notes why content is missing; the time is that of the first note. */
-export function noteMissing(record: ModuleRecord, reason: string, nowMs: number): void {
-  record.missing = { reason, sinceMs: record.missing?.sinceMs ?? nowMs };
+export function noteMissing(record: ModuleRecord, reason: string, clock: WallClock): void {
+  record.missing = { reason, sinceMs: record.missing?.sinceMs ?? clock.wallMs() };
 }
 
 /** What a lookup is about: the result of a lookup about something else is of no use. */

@@ -104,7 +104,7 @@ async function keepContent(
     record.missing = undefined;
   } catch (error) {
     signal.throwIfAborted();
-    noteMissing(record, messageOf(error), parts.clock.wallMs());
+    noteMissing(record, messageOf(error), parts.clock);
     return false;
   }
   const link = (await context.links()).get(entry);

@@ -41,6 +41,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'delivery/delivery.ts': 'since when content is missing, shown',
   'delivery/check-source.ts':
     'when a version was seen first, and a source was read last, kept in the cluster',
+  'delivery/records.ts': 'since when content is missing, shown',
   'delivery/step-module.ts': 'windows of updates, and times that are kept in the cluster',
   'delivery/roll-back.ts': 'when a version failed, kept in the cluster',
   'authorization/keyring.ts': 'signatures and keys expire',

@@ -309,9 +309,7 @@ export class OperatorLab {
       bindings: {
         createRuntime: (hook) => this.#createRuntime(hook),
         serveLateTicks: (module, runtimes) => router.serveLateTicks(module, runtimes),
-        setSchedules: (runtime, isEnabled) => {
-          runtime.enableSchedules(isEnabled);
-        },
+        setSchedules: (runtime, isEnabled) => runtime.enableSchedules(isEnabled),
         setWebhooks: async (runtimes, isEnabled) => {
           for (const { hook } of runtimes)
             if (hook.config.admission.length > 0)

@@ -219,7 +219,11 @@ export const CONVERGE: readonly MutatedFile[] = [
         replace: '',
         breaks: 'A converge that is started over continues in the middle.',
       },
-      { find: '    this.held.take(runtimes);\n', replace: '', breaks: 'Held runs of removed hooks are run.' },
+      {
+        find: '[...runs, ...this.held.take(runtimes)]',
+        replace: 'runs',
+        breaks: 'Held runs of removed hooks are run.',
+      },
       {
         find: "this.#deps.converge.first !== 'done' || runtime.isStopped",
         replace: 'runtime.isStopped',
