@@ -331,9 +331,7 @@ export class OperatorLab {
           await this.obstacles.get('read directories')?.();
           return this.rememberedDirectories;
         },
-        write: async (directories) => {
-          this.rememberedDirectories = directories;
-        },
+        write: async (directories) => void (this.rememberedDirectories = directories),
       },
     };
     const releases = labReleases(this, (what, detail) => this.#call(what, detail));
@@ -395,9 +393,7 @@ export class OperatorLab {
     return new EventBacklog({
       limitBytes: this.#options.maxBacklogBytes ?? Number.MAX_SAFE_INTEGER,
       onLimit: (facts) => this.log.logger.warn(facts, 'the backlog is full'),
-      onDrop: (_labels, events) => {
-        this.droppedEvents += events;
-      },
+      onDrop: (_labels, events) => void (this.droppedEvents += events),
     });
   }
 
