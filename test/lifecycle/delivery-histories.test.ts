@@ -1,4 +1,4 @@
-import { array, assert, asyncProperty, constantFrom } from 'fast-check';
+import { assert, asyncProperty, shuffledSubarray } from 'fast-check';
 import { expect, test } from 'vitest';
 import { DELIVERY_STEPS, DeliveryHistory } from '../support/delivery-history.ts';
 import { DeliveryWorld } from '../support/delivery-world.ts';
@@ -15,7 +15,7 @@ describeRegistries('histories of a channel', () => {
     test('what runs is of one version, was wanted and good, and stays, whatever happens', async () => {
       await assert(
         asyncProperty(
-          array(constantFrom(...DELIVERY_STEPS), { minLength: 5, maxLength: 10 }),
+          shuffledSubarray([...DELIVERY_STEPS], { minLength: DELIVERY_STEPS.length }),
           async (steps) => {
             const name = uniqueName();
             await using registry = await FaultRegistry.start(signal);
@@ -26,7 +26,7 @@ describeRegistries('histories of a channel', () => {
             const url = registry.url('platform');
             await lab.create('ModuleSource', name, { url, interval: '10s' });
             await lab.create('ModuleInstall', name, { source: name, version: { channel: 'stable' } });
-            for (const step of ['good', ...steps] as const) await history.step(step);
+            for (const step of ['good', 'good', ...steps] as const) await history.step(step);
             // A good version ends every trouble.
             await history.mend();
             await history.step('good');
