@@ -58,11 +58,12 @@ async function problemOf(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    const { policy, repository } = await open(source, signal);
+    const access = await open(source, signal);
+    const { policy } = access;
     if (policy.cosignKeys !== undefined) parseCosignKeys(policy.cosignKeys);
     if (policy.keyring !== undefined) await readKeyring({ content: policy.keyring, title: 'the keyring' });
     const install = installs.find((each) => each.type === 'valid' && each.value.source === source.name);
-    if (install?.type === 'valid') await repository(install.value.name).tags(signal);
+    if (install?.type === 'valid') await access.repository(install.value.name).tags(signal);
     return undefined;
   } catch (error) {
     signal.throwIfAborted();

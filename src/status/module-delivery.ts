@@ -59,7 +59,7 @@ export interface DeliveryState {
   readonly modules: readonly DeliveredModule[];
 }
 
-export const NO_DELIVERY: DeliveryState = { sources: [], modules: [] };
+export const NOTHING_DELIVERED: DeliveryState = { sources: [], modules: [] };
 
 /** A source that cannot be read, in one sentence; undefined while it can. */
 function sourceText({ name, problem, lastSuccessAt }: SourceState): string | undefined {

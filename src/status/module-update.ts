@@ -1,5 +1,5 @@
-// A version of a module that does not run yet: whether a person has to do something about it, and what. Status, explanations,
-// lists, the page and the API say it in these words.
+// A version of a module that does not run yet: whether a person has to do something about it, and what. Status,
+// explanations, lists, the page and the API say it in these words.
 
 /** Who ends it: `fix` somebody who corrects an error, `decision` a person who decides, `time` nobody. */
 export type UpdateNeed = 'fix' | 'decision' | 'time';

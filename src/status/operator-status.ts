@@ -9,7 +9,7 @@ import type { ApiOutage } from '@addon-operator/kube-client/api-health';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { headlineOf } from '@addon-operator/strings/headline';
 import { errorOfTask } from './error-of-task.ts';
-import { type DeliveryState, failingTexts, invalidTexts, NO_DELIVERY } from './module-delivery.ts';
+import { type DeliveryState, failingTexts, invalidTexts, NOTHING_DELIVERED } from './module-delivery.ts';
 import { type ModuleStatus, type ModuleSummary } from './module-explanation.ts';
 import { type ModuleUpdate, updateText } from './module-update.ts';
 import type { UnfinishedRuns } from './unfinished-text.ts';
@@ -176,7 +176,7 @@ function* brokenThings(facts: OperatorFacts): Generator<Problem> {
     if (!isInQueue) yield broken(moduleText(module));
   }
   for (const sentence of updateTexts(facts, 'fix')) yield broken(sentence);
-  for (const sentence of invalidTexts(facts.delivery ?? NO_DELIVERY)) yield broken(sentence);
+  for (const sentence of invalidTexts(facts.delivery ?? NOTHING_DELIVERED)) yield broken(sentence);
   for (const sentence of staleWatches) yield broken(sentence);
   for (const sentence of facts.unfilteredObjects)
     yield broken(`${sentence}; correct the filter or the object`);
@@ -223,7 +223,7 @@ function startText({ firstConverge, queues: [main], runningHooks }: OperatorFact
 
 /** Versions that wait for something, and modules that flags enable but whose requirements are not met: that may be intended. */
 function* notices(facts: OperatorFacts): Generator<Problem> {
-  const { delivery = NO_DELIVERY } = facts;
+  const { delivery = NOTHING_DELIVERED } = facts;
   const notice = (sentence: string): Problem => ({ level: 'notice', text: oneLine(sentence) });
   for (const sentence of updateTexts(facts, 'decision')) yield notice(sentence);
   for (const sentence of failingTexts(delivery)) yield notice(sentence);

@@ -1,36 +1,11 @@
-/** A series as promtool expands it: `0+1x20` is 0, 1, 2 … 20, one value a minute. */
-export interface Sample {
-  readonly name: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly values: string;
-}
-
-/** When an alert fires and when it must not. */
-export interface AlertSituation {
-  readonly alert: string;
-  readonly fires: readonly Sample[];
-  /** Like `fires`, but for what makes it harmless. */
-  readonly quiet: readonly Sample[];
-  /** Minutes after the beginning, when both are looked at. */
-  readonly atMinutes: number;
-  /** Labels of the alert besides those of every series here, its name and its severity. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Labels of every series that the alert has no longer. */
-  readonly drops?: readonly ('job' | 'instance' | 'namespace')[];
-  readonly severity: 'info' | 'warning' | 'critical';
-  readonly summary: string;
-}
+import { type AlertSituation, of } from './alert-situation.ts';
+import { DELIVERY_ALERT_SITUATIONS } from './delivery-alert-situations.ts';
 
 const HEAD = { queue: 'main', module: 'web', hook: '', task_type: 'ModuleRun' };
 const WEB = { module: 'web' };
 const HOOK = { module: 'web', hook: 'hooks/a.sh' };
 const OBJECT = { ...WEB, resource: 'default/Deployment/web' };
 const BINDING = { ...HOOK, binding: 'pods', kind: 'Pod' };
-
-/** One sample; names without the prefix `addon_operator_`, unless they begin with `process_`. */
-function of(name: string, values: string, labels: Readonly<Record<string, string>> = {}): Sample {
-  return { name: name.startsWith('process_') ? name : `addon_operator_${name}`, labels, values };
-}
 
 export const ALERT_SITUATIONS: readonly AlertSituation[] = [
   {
@@ -307,64 +282,7 @@ export const ALERT_SITUATIONS: readonly AlertSituation[] = [
     atMinutes: 10,
     summary: 'Log records of the operator were dropped',
   },
-  {
-    alert: 'AddonOperatorModuleSourceUnavailable',
-    severity: 'warning',
-    fires: [of('module_source_ready', '0x40', { source: 'platform' })],
-    // It was away for twenty minutes.
-    quiet: [of('module_source_ready', '0x20 1x20', { source: 'platform' })],
-    atMinutes: 35,
-    labels: { source: 'platform' },
-    summary: 'ModuleSource platform cannot be read',
-  },
-  {
-    alert: 'AddonOperatorModuleUpdateRefused',
-    severity: 'warning',
-    fires: [of('module_update_pending', '1x30', { ...WEB, reason: 'Unverified', needs: 'fix' })],
-    quiet: [of('module_update_pending', '1x30', { ...WEB, reason: 'Soaking', needs: 'time' })],
-    atMinutes: 20,
-    labels: { ...WEB, reason: 'Unverified', needs: 'fix' },
-    summary: 'An update of module web is refused (Unverified)',
-  },
-  {
-    alert: 'AddonOperatorModuleUpdateWaits',
-    severity: 'info',
-    fires: [of('module_update_pending', '1x1500', { ...WEB, reason: 'NeedsApproval', needs: 'decision' })],
-    // A window that opens needs nobody.
-    quiet: [of('module_update_pending', '1x1500', { ...WEB, reason: 'OutsideWindow', needs: 'time' })],
-    atMinutes: 1_500,
-    labels: { ...WEB, reason: 'NeedsApproval', needs: 'decision' },
-    summary: 'An update of module web has been waiting for a person for a day (NeedsApproval)',
-  },
-  {
-    alert: 'AddonOperatorModuleUpdateFailed',
-    severity: 'warning',
-    fires: [of('module_update_failed', '1x10', WEB)],
-    quiet: [of('module_update_running', '1x10', WEB)],
-    atMinutes: 5,
-    labels: WEB,
-    summary: 'An update of module web has failed',
-  },
-  {
-    alert: 'AddonOperatorModuleUpdateHangs',
-    severity: 'warning',
-    fires: [of('module_update_running', '1x400', WEB)],
-    // Its gates pass after an hour.
-    quiet: [of('module_update_running', '1x60 stale', WEB)],
-    atMinutes: 390,
-    labels: WEB,
-    summary: 'An update of module web has not passed its gates for six hours',
-  },
-  {
-    alert: 'AddonOperatorModuleContentMissing',
-    severity: 'critical',
-    fires: [of('module_content_missing', '1x20', WEB)],
-    // A pull that takes a minute.
-    quiet: [of('module_content_missing', '1x1 stale', WEB)],
-    atMinutes: 10,
-    labels: WEB,
-    summary: 'The files of module web are missing',
-  },
+  ...DELIVERY_ALERT_SITUATIONS,
   {
     alert: 'AddonOperatorWatchStale',
     severity: 'warning',

@@ -7,7 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { EVENT_LOOP_DELAY, METRICS } from '../../src/metrics/metric-table.ts';
 import { chartAlerts, type RuleGroups, rulesOf } from '../support/prometheus/chart-alerts.ts';
 import { prometheusForTests } from '../support/prometheus/prometheus-programs.ts';
-import { ALERT_SITUATIONS, type AlertSituation, type Sample } from './alert-situations.ts';
+import type { AlertSituation, Sample } from './alert-situation.ts';
+import { ALERT_SITUATIONS } from './alert-situations.ts';
 
 const RUNBOOKS = join(import.meta.dirname, '../../docs/runbooks.md');
 const COMMON = { job: 'op', instance: 'a', namespace: 'addons' };
