@@ -38,7 +38,6 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'module-store/module-store.ts': 'when content was added, shown and compared after restarts',
   'app/start-delivery.ts': 'times in the status of sources',
   'cli/module/module-approve.ts': 'when a version was approved',
-  'delivery/delivery.ts': 'since when content is missing, shown',
   'delivery/check-source.ts':
     'when a version was seen first, and a source was read last, kept in the cluster',
   'delivery/records.ts': 'since when content is missing, shown',
