@@ -392,3 +392,25 @@ function backupIn({ backups }: LabCluster, registry: LabRegistry): ContentBackup
     },
   };
 }
+
+/** A running lab in which each module has version 1.0.0 in the channel `stable`; the caller stops it. */
+export async function labWith(
+  installs: Readonly<Record<string, Record<string, unknown>>> = { web: {} },
+  settings?: { readonly updateParallel: number; readonly updateFailures: number },
+): Promise<DeliveryLab> {
+  const lab = new DeliveryLab(settings);
+  for (const module of Object.keys(installs)) {
+    lab.registry.push(module, '1.0.0');
+    lab.registry.tag(module, 'stable', labDigest(module, '1.0.0'));
+  }
+  await lab.start();
+  await lab.apply(installs);
+  return lab;
+}
+
+/** Pushes a version, to which the channel `stable` leads from now on. Returns its digest. */
+export function release(lab: DeliveryLab, version: string, module = 'web'): string {
+  const digest = lab.registry.push(module, version);
+  lab.registry.tag(module, 'stable', digest);
+  return digest;
+}
