@@ -97,6 +97,21 @@ test('while discovery fails, events of main wait and those of other queues run',
   expect(lab.calls.slice(1)).toEqual(['discover', 'deploy web', 'web/main.sh Event:pods']);
 });
 
+test('new values that wait behind a restarted converge are applied before its modules run', async () => {
+  await using lab = await operatorLab(['a']);
+  const { router } = lab.operator;
+  lab.obstacles.set('discover', async () => {
+    lab.obstacles.delete('discover');
+    // The values change, then files that are back restart the converge in front of them.
+    router.main.prepend({ type: 'ApplyKubeConfigValues', changedKeys: [], trigger: 'test' });
+    router.restartConverge('ReloadAllModules', 'test');
+    await Promise.resolve();
+  });
+  await lab.converge();
+  expect(lab.calls).toContain('deploy a');
+  expect(router.main.entries).toEqual([]);
+});
+
 test('converges directly behind one that begins are merged into it', async () => {
   await using lab = await operatorLab(['web']);
   await lab.converge();

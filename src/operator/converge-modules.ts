@@ -107,10 +107,10 @@ async function discover(
     const isCurrent = (): boolean => queue.entries.some(({ id }) => id === entry.id);
     const found = await discovery.discover(queue.name, isCurrent, signal);
     if (found.type === 'superseded' || !isCurrent()) return { type: 'success' };
-    // New values were queued in front of this attempt: the module runs would come before them, and
-    // a change before the first discovery runs no module by itself.
-    const isBehindValues = queue.entries.some((other) => other.task.type === 'ApplyKubeConfigValues');
-    if (found.type === 'outdated' || isBehindValues) return { type: 'repeat' };
+    // New values come before module runs, since a change before the first discovery runs no module by
+    // itself. They may wait behind this attempt, if a reload of files restarted the converge.
+    const values = queue.remove((other) => other.type === 'ApplyKubeConfigValues');
+    if (found.type === 'outdated' || values.length > 0) return { type: 'repeat', before: values };
     converge.enter('wait-modules');
     return {
       type: 'repeat',
