@@ -71,7 +71,7 @@ function isSignedBy(key: KeyObject, message: Uint8Array, signature: Uint8Array):
     return [constants.RSA_PKCS1_PADDING, constants.RSA_PKCS1_PSS_PADDING].some((padding) =>
       verify('sha256', message, { key, padding }, signature),
     );
-  // Cosign hashes with SHA-256 whatever the curve, newer versions with the hash of the curve.
+  // Cosign hashes with SHA-256 for every curve, newer versions with the hash of the curve.
   const ofCurve = CURVES[details?.namedCurve ?? ''] ?? 'sha256';
   return ['sha256', ofCurve].some((hash) => verify(hash, message, key, signature));
 }

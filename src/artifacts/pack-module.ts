@@ -62,7 +62,7 @@ export async function packModule(
   const { name } = parseDirectoryName(basename(directory));
   await using running = new AsyncDisposableStack();
   const copyTo = await scratchDirectory(running);
-  // The copy is what is described and packed, whatever happens to the directory.
+  // The copy is described and packed: the directory may change in the meantime.
   const candidate = await readCandidate(
     name,
     directory,

@@ -7,7 +7,7 @@ export interface UnavailableModule {
   readonly sinceMs: number;
 }
 
-/** What holds for modules of sources whatever the store looks like. */
+/** Facts about modules of sources that do not depend on the store. */
 export interface DeliveredModules {
   /** Whether a module is installed and stays: a link of it that is missing is no decision. */
   isInstalled(module: string): boolean;

@@ -21,7 +21,7 @@ interface Verdict {
   readonly ready: 'True' | 'False';
   readonly reason: string;
   readonly message: string;
-  /** Whether it goes on by itself, or somebody has to do something. */
+  /** Whether it goes on by itself, or a person has to act. */
   readonly state?: 'Reconciling' | 'Stalled';
 }
 

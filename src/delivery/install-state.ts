@@ -67,7 +67,7 @@ export function switched(state: InstallState, to: Intent, atMs: number): Install
   const { entry, approval, version, digest, isReturn } = to;
   const isApproved = approval !== undefined;
   const installed = { version, digest, atMs };
-  // A version that somebody leaves is not one to come back to by itself.
+  // A version that a user rolled back is no target of an automatic rollback.
   const isGoodLeft = isReturn === true && state.lastGood?.digest === state.installed?.digest;
   return {
     ...state,

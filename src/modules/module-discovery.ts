@@ -211,7 +211,7 @@ function refuse(
     case 'invalid':
     case 'cycle':
       if (isDeployed || decision.isEnabled) return { isEnabled: true, source: 'files', reason };
-      // Its values.yaml could not be read, so nobody knows whether it should run.
+      // Its values.yaml could not be read, so its flag is unknown.
       return decision.source === 'default' && loadedValues === undefined
         ? { isEnabled: false, source: 'files', reason }
         : decision;

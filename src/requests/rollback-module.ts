@@ -144,7 +144,7 @@ async function planRollback(
   return { module, target: revision, section: source.section };
 }
 
-/** Why a module cannot be rolled back now, whatever its history. */
+/** Why a module cannot be rolled back now, regardless of its history. */
 function obstacleOf(
   { registry, pauses, configuration }: RollbackParts,
   { name, key, chart }: Module,

@@ -30,7 +30,7 @@ const NEEDS: Readonly<Record<Reason, UpdateNeed>> = {
 test.each(Object.entries(NEEDS))('an update that waits with %s needs: %s', (reason, needs) => {
   const update = moduleUpdate('web', { ...UPDATE, reason });
   expect(update.needs).toBe(needs);
-  // Who is needed is told what to do.
+  // The message says what a person has to do.
   expect(update.remedy === undefined).toBe(needs === 'time');
 });
 

@@ -1,7 +1,7 @@
 // A version of a module that does not run yet: whether a person has to do something about it, and what. Status,
 // explanations, lists, the page and the API say it in these words.
 
-/** Who ends it: `fix` somebody who corrects an error, `decision` a person who decides, `time` nobody. */
+/** What ends it: `fix` the correction of an error, `decision` that of a person, `time` only time. */
 export type UpdateNeed = 'fix' | 'decision' | 'time';
 
 /** A version of a module that does not run yet. */
@@ -79,7 +79,7 @@ const UNKNOWN_REASON: Rule = { needs: 'decision' };
 export function moduleUpdate(module: string, update: Omit<ModuleUpdate, 'needs' | 'remedy'>): ModuleUpdate {
   const { reason, version, until } = update;
   const { needs, remedy } = RULES[reason] ?? UNKNOWN_REASON;
-  // A window that opens needs nobody.
+  // A window that opens needs no person.
   if (needs === 'time' || (reason === 'OutsideWindow' && until !== undefined))
     return { ...update, needs: 'time' };
   return { ...update, needs, ...(remedy && { remedy: remedy(module, version ?? '') }) };

@@ -230,7 +230,7 @@ function* notices(facts: OperatorFacts): Generator<Problem> {
   for (const module of facts.modules.filter(lacksRequirement)) yield notice(moduleText(module));
 }
 
-/** Versions that somebody has to do something about, and what. */
+/** Versions that need a person, with what to do. */
 function updateTexts({ updates = [] }: OperatorFacts, needs: ModuleUpdate['needs']): readonly string[] {
   return updates
     .filter(({ update }) => update.needs === needs)

@@ -25,7 +25,7 @@ export function updateOf(
   { updates, delivery }: UpdateSources,
   name: ModuleName | string,
 ): { readonly update?: ModuleUpdate } {
-  // Delivery knows what is wanted now: what the switch refused before may be a version that nobody wants any more.
+  // Delivery knows what is wanted now: a version that the switch refused may not be wanted any more.
   const delivered = delivery?.updateOf(name);
   const pending = delivered === undefined ? updates.of(name as ModuleName) : delivered.pending;
   if (pending === undefined) return {};

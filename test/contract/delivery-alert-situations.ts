@@ -27,7 +27,7 @@ export const DELIVERY_ALERT_SITUATIONS: readonly AlertSituation[] = [
     alert: 'AddonOperatorModuleUpdateWaits',
     severity: 'info',
     fires: [of('module_update_pending', '1x1500', { ...WEB, reason: 'NeedsApproval', needs: 'decision' })],
-    // A window that opens needs nobody.
+    // A window that opens needs no person.
     quiet: [of('module_update_pending', '1x1500', { ...WEB, reason: 'OutsideWindow', needs: 'time' })],
     atMinutes: 1_500,
     labels: { ...WEB, reason: 'NeedsApproval', needs: 'decision' },

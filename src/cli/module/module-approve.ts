@@ -61,7 +61,7 @@ export async function holdModule(
   });
 }
 
-/** Ends a hold, whoever has set it. */
+/** Ends a hold, also one of another field manager. */
 export async function unholdModule(name: string, flags: Flags, host: CliHost): Promise<number> {
   return await withCluster(flags, host, async (kube, signal) => {
     const install = await readInstall(kube, name, signal);

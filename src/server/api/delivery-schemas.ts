@@ -16,7 +16,7 @@ import {
 
 const NEEDS = oneOf(
   ['fix', 'decision', 'time'],
-  'Who ends it: somebody who corrects an error, a person who decides, or nobody.',
+  'What ends it: `fix`, the correction of an error; `decision`, that of a person; `time`, only time.',
 );
 
 /** A version that does not run yet. */
