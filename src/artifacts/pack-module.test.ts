@@ -52,6 +52,20 @@ async function configOf({ config }: PackedModule): Promise<unknown> {
   return parseJson(Buffer.concat(chunks).toString());
 }
 
+/** Packs and pushes the directory; returns another one with what was pushed. */
+async function pushedAndUnpacked(): Promise<string> {
+  const packed = await packModule(directory, {}, SIGNAL);
+  await pushPacked(packed, repository, [], SIGNAL);
+  const target = await mkdtemp(join(tmpdir(), 'artifacts-'));
+  await unpackArtifact(
+    repository,
+    await readArtifact(repository, packed.manifest.descriptor, SIGNAL),
+    target,
+    SIGNAL,
+  );
+  return target;
+}
+
 test('all that a policy decides on is in the config', async () => {
   await put({
     'module.yaml':
@@ -204,15 +218,7 @@ test('manifest and signature are packed along, and a manifest of other files is 
     'addon-operator-module',
   );
   await put({ 'module.manifest': text, 'module.manifest.sig': signature });
-  const packed = await packModule(directory, {}, SIGNAL);
-  await pushPacked(packed, repository, [], SIGNAL);
-  const target = await mkdtemp(join(tmpdir(), 'artifacts-'));
-  await unpackArtifact(
-    repository,
-    await readArtifact(repository, packed.manifest.descriptor, SIGNAL),
-    target,
-    SIGNAL,
-  );
+  const target = await pushedAndUnpacked();
   for (const name of ['module.manifest', 'module.manifest.sig'])
     expect(await readFileOf(target, name)).toBe(await readFileOf(directory, name));
   await put({ 'hooks/b.sh': '' });
@@ -296,15 +302,7 @@ function clash(a: readonly string[], b: readonly string[]): boolean {
 test('a link to a directory that is empty keeps it', async () => {
   await mkdir(join(directory, 'empty/deep'), { recursive: true });
   await symlink('../empty/deep', join(directory, 'hooks/link'));
-  const packed = await packModule(directory, {}, SIGNAL);
-  await pushPacked(packed, repository, [], SIGNAL);
-  const target = await mkdtemp(join(tmpdir(), 'artifacts-'));
-  await unpackArtifact(
-    repository,
-    await readArtifact(repository, packed.manifest.descriptor, SIGNAL),
-    target,
-    SIGNAL,
-  );
+  const target = await pushedAndUnpacked();
   expect(await readContent(target, {}, SIGNAL)).toEqual(await readContent(directory, {}, SIGNAL));
 });
 
