@@ -23,10 +23,11 @@ async function failedUpgrade(backend: Backend) {
   return { name, world, made };
 }
 
-/** The deletion follows the next attempt at the upgrade, which is due later. */
+/** The deletion follows the next attempt at the upgrade, which is due later. While helm runs no time passes, which would end it. */
 async function untilGone(world: World, name: string): Promise<void> {
   await vi.waitFor(async () => {
-    world.clock.jump(10_000);
+    const { status } = world.daemon.operator.router.main;
+    if (status.type === 'delayed') world.clock.jump(status.delayMs);
     expect(await releaseStatuses(world, name)).toEqual([]);
   }, WAIT);
 }
