@@ -48,7 +48,8 @@ RUN set -eu; . /etc/os-release; \
   ln -s /app/bin/addon-operator /addon-operator; \
   ln -s /app/bin/addon-operator /shell-operator; \
   ln -s /frameworks /framework; \
-  ln -s /app/bin/addon-operator /usr/local/bin/addon-operator
+  ln -s /app/bin/addon-operator /usr/local/bin/addon-operator; \
+  ln -s /app/bin/addon-operator /usr/local/bin/kubectl-addons
 
 FROM ${NODE_IMAGE} AS build
 # For strip: the symbols of Node are 18 MB.

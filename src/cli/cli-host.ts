@@ -14,8 +14,20 @@ export interface CliHost {
   readonly stdin?: Readable;
   readonly stdout: TextOutput;
   readonly stderr: TextOutput;
+  /** The operator of the command, when it runs in a cluster. Its debug socket is available as that of a local one. */
+  readonly remote?: RemoteOperator;
   /** Aborts at the first SIGINT or SIGTERM; listens to them from the first call on. */
   readonly stopSignal: () => AbortSignal;
+}
+
+/** What commands know about an operator that runs elsewhere. */
+export interface RemoteOperator {
+  /** Why the last connection failed; undefined while none has. */
+  readonly problem: unknown;
+  /** Runs `addon-operator ARGS` in the pod, and returns what it prints. */
+  run(args: readonly string[]): Promise<string>;
+  /** Makes a port of the pod available on the loopback address, and returns the local port. */
+  forward(port: number): Promise<number>;
 }
 
 export interface TextOutput {

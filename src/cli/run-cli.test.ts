@@ -140,7 +140,7 @@ test('without a daemon the message names the socket and the code', async () => {
     exitCode: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      `^Error: no operator runs here: there is no debug socket '${socketPath}'\\. In a cluster use kubectl exec; .*--debug-unix-socket[^\n]*\nCode: DEBUG_SOCKET, explained in docs/errors.md\n$`,
+      `^Error: no operator runs here: there is no debug socket '${socketPath}'\\. For one in a cluster, begin with its namespace: .*--debug-unix-socket[^\n]*\nCode: DEBUG_SOCKET, explained in docs/errors.md\n$`,
     ) as string,
   });
 });

@@ -10,7 +10,12 @@ import { addDebugCommand, type CommandParts, type CommandRunner } from './daemon
 import { addMcpCommand } from './daemon/mcp-commands.ts';
 import { addRunsCommands, addTraceCommand } from './daemon/runs-commands.ts';
 import { addConfigCommand, addGlobalCommand, addQueueCommand } from './daemon/socket-commands.ts';
-import { addEventsCommand, addStatusCommand, addUiCommand } from './daemon/status-commands.ts';
+import {
+  addDebugPipeCommand,
+  addEventsCommand,
+  addStatusCommand,
+  addUiCommand,
+} from './daemon/status-commands.ts';
 import { harmless } from './harmless.ts';
 import { addHelpCommand } from './help-command.ts';
 import { addHookCommand } from './hook/hook-command.ts';
@@ -21,6 +26,7 @@ import { nameArgument } from './name-arguments.ts';
 import { addDoctorCommand, addUninstallCommand } from './operator/operator-commands.ts';
 import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './operator/setting-options.ts';
 import { chosenByCommand, OUTPUT_FORMATS, type OutputFormat, outputOption } from './output/output-format.ts';
+import { readRemoteCommand, remoteProblem } from './remote/remote-arguments.ts';
 import { addDevCommand, addSandboxCommand } from './sandbox/sandbox-commands.ts';
 
 /**
@@ -28,6 +34,14 @@ import { addDevCommand, addSandboxCommand } from './sandbox/sandbox-commands.ts'
  * setting or a failed command. Each command loads its code only when it is chosen.
  */
 export async function runCli(args: readonly string[], host: CliHost): Promise<number> {
+  const remote = readRemoteCommand(args, host);
+  if (remote === undefined) return await runCommand(args, host);
+  const { openRemote } = await import('./remote/open-remote.ts');
+  await using operator = await openRemote(remote.target, host);
+  return await runCommand(remote.args, operator.host);
+}
+
+async function runCommand(args: readonly string[], host: CliHost): Promise<number> {
   let exitCode = 0;
   const runner: CommandRunner = async (run) => {
     exitCode = await run();
@@ -36,8 +50,9 @@ export async function runCli(args: readonly string[], host: CliHost): Promise<nu
   try {
     await program.parseAsync(withBooleanValues(args), { from: 'user' });
     return exitCode;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
+  } catch (caught) {
+    if (caught instanceof CommanderError) return caught.exitCode;
+    const error = host.remote === undefined ? caught : remoteProblem(caught, host.remote);
     if (hasCode(error, 'DEBUG_SOCKET')) await adviseOnStandby(args, host);
     if (!hasCode(error, 'CONFIG_INVALID')) return fail(host, messageOf(error), codeOf(error));
     for (const problem of error.message.split('\n'))
@@ -127,6 +142,7 @@ const COMMANDS: readonly (readonly [
       ['uninstall', addUninstallCommand],
       ['raw', addRawCommand],
       ['debug-options', addDebugOptionsCommand],
+      ['debug-pipe', addDebugPipeCommand],
       ['completion __complete', addCompletionCommand],
       ['version', addVersionCommand],
       ['help', addHelpCommand],

@@ -122,10 +122,10 @@ function timeoutMessage(socketPath: string): string {
 }
 
 /** The message for a socket that cannot be connected to. */
-function connectionProblem(socketPath: string, error: unknown): string {
+export function connectionProblem(socketPath: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT')
-    return `no operator runs here: there is no debug socket '${socketPath}'. In a cluster use kubectl exec; a sandbox is found from its working directory; --debug-unix-socket (ADDON_OPERATOR_DEBUG_SOCKET) names another socket`;
+    return `no operator runs here: there is no debug socket '${socketPath}'. For one in a cluster, begin with its namespace: addon-operator -n NAMESPACE status (docs/remote.md); a sandbox is found from its working directory; --debug-unix-socket (ADDON_OPERATOR_DEBUG_SOCKET) names another socket`;
   if (code === 'ECONNREFUSED')
     return `no process responds on the debug socket '${socketPath}': is the daemon running?`;
   return `cannot use the debug socket '${socketPath}': ${socketErrorText(error)}`;

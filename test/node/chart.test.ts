@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { describe, expect, type TestOptions, test } from 'vitest';
 import { furtherNode } from '../support/api-independent.ts';
 import type { HelmVersion } from '../support/control-plane/programs.ts';
@@ -35,6 +36,8 @@ describeNode('the chart of the operator in a pod', (node) => {
         for (const { status } of replicas) {
           expect(status.containerStatuses).toMatchObject([{ ready: true, restartCount: 0 }]);
         }
+
+        await expectRemoteCommands(shared, operator);
 
         await operator.upgrade();
         await expect.poll(async () => await operator.pods(), SOON).toHaveLength(1);
@@ -112,6 +115,25 @@ sed -n 's/^total_inactive_file //p' /sys/fs/cgroup/memory/memory.stat`;
     );
   }
   return result;
+}
+
+/** A laptop has the program, a kubeconfig and a way to the API server, and no way to pods. */
+async function expectRemoteCommands({ node }: SharedNode, { namespace }: PodOperator): Promise<void> {
+  const run = async (...args: readonly string[]) =>
+    await execa(
+      join(ROOT, 'bin/addon-operator'),
+      ['--kubeconfig', node.kubeconfigPath, '-n', namespace, ...args],
+      {
+        env: { PATH: process.env['PATH'] },
+        extendEnv: false,
+        reject: false,
+      },
+    );
+  expect(await run('status')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('all is well') as string,
+  });
+  expect((await run('module', 'list', '-o', 'name')).stdout).toBe('greeter');
 }
 
 const SOON = { timeout: 600_000, interval: 200 };

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NodePrometheus } from '../support/node/node-prometheus.ts';
 import { describeNode, type SharedNode } from '../support/node/node-suite.ts';
@@ -5,6 +7,7 @@ import { type PodObject, PodOperator, RELEASE } from '../support/node/pod-operat
 import { prometheusForTests } from '../support/prometheus/prometheus-programs.ts';
 
 const programs = await prometheusForTests();
+const PROGRAM = join(import.meta.dirname, '../../bin/addon-operator');
 const SOON = { timeout: 600_000, interval: 200 };
 
 describeNode('the operator in a pod', (node) => {
@@ -41,6 +44,24 @@ describeNode('the operator in a pod', (node) => {
     while (!text.includes('event: ready')) text += (await reader?.read())?.value ?? '';
     expect(text).toContain('event: snapshot');
     await reader?.cancel();
+  });
+
+  test('the page of its pod is reached by `ui` of the program on a laptop, until Ctrl-C', async () => {
+    const flags = ['--kubeconfig', shared.node.kubeconfigPath, '-n', operator.namespace];
+    const page = execa(PROGRAM, [...flags, 'ui'], { env: { PATH: process.env['PATH'] }, extendEnv: false });
+    let address: string | undefined;
+    for await (const line of page) {
+      address = line;
+      break;
+    }
+    const { origin, hash } = new URL(address ?? '');
+    const headers = { 'X-Addon-Operator-Token': hash.replace('#token=', '') };
+    for (let times = 0; times < 3; times += 1) {
+      const now = await fetch(`${origin}/api/v1/now`, { headers });
+      expect(await now.json()).toMatchObject({ headline: { level: 'well' } });
+    }
+    page.kill('SIGINT');
+    expect(await page).toMatchObject({ exitCode: 0 });
   });
 
   test.skipIf(programs === undefined)(

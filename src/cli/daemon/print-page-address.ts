@@ -3,19 +3,34 @@ import { messageOf } from '@addon-operator/base/errors';
 import { isMissingFile } from '@addon-operator/files/missing-file';
 import { requestDebug } from '../../server/debug-client.ts';
 import { addressFileOf } from '../../ui/address-file.ts';
-import { type CliHost, fail } from '../cli-host.ts';
+import { type CliHost, fail, type RemoteOperator } from '../cli-host.ts';
+import { openBrowser } from './open-browser.ts';
+
+/** The command `ui`. */
+export interface PageOptions {
+  readonly socketPath: string;
+  /** Also opens the page in the browser of this machine. */
+  readonly opensBrowser: boolean;
+}
 
 /**
- * Prints the address of the page of a running operator, and returns the exit code.
+ * Prints the address of the page of a running operator, and returns the exit code. The page of an operator in a cluster is
+ * available until Ctrl-C.
  *
  * @throws OperatorError DEBUG_SOCKET when no operator responds on the socket: a file that a killed one left would be wrong
  */
-export async function printPageAddress(socketPath: string, host: CliHost): Promise<number> {
-  await requestDebug({ socketPath, path: '/' }, host.clock);
+export async function printPageAddress(
+  { socketPath, opensBrowser }: PageOptions,
+  host: CliHost,
+): Promise<number> {
+  const { remote } = host;
+  if (remote === undefined) await requestDebug({ socketPath, path: '/' }, host.clock);
+  let address: string;
   try {
-    host.stdout.write(await readFile(addressFileOf(socketPath), 'utf8'));
-    return 0;
+    address =
+      remote === undefined ? await readFile(addressFileOf(socketPath), 'utf8') : await forwarded(remote);
   } catch (error) {
+    if (remote !== undefined) throw error;
     return fail(
       host,
       isMissingFile(error)
@@ -24,4 +39,19 @@ export async function printPageAddress(socketPath: string, host: CliHost): Promi
       'REQUEST_REFUSED',
     );
   }
+  host.stdout.write(address);
+  if (opensBrowser) await openBrowser(address.trim(), host);
+  if (remote === undefined) return 0;
+  host.stderr.write('The page is available here until Ctrl-C.\n');
+  const stop = host.stopSignal();
+  if (!stop.aborted) await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+  return 0;
+}
+
+/** The token stays the same, the port becomes a local one. */
+async function forwarded(remote: RemoteOperator): Promise<string> {
+  const address = new URL((await remote.run(['ui'])).trim());
+  address.hostname = '127.0.0.1';
+  address.port = String(await remote.forward(Number(address.port)));
+  return `${address.href}\n`;
 }

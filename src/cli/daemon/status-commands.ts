@@ -58,12 +58,28 @@ export function addUiCommand(program: Command, { host, runner }: CommandParts): 
   const ui = program
     .command('ui')
     .summary('Print the address of the page')
-    .description('Print the address of the page in the browser, with the token that opens it');
+    .description('Print the address of the page in the browser, with the token that opens it')
+    .option('--open', 'open it in the browser');
   addSettingOption(ui, SETTINGS.debugUnixSocket);
   ui.action(() =>
     runner(async () => {
       const { printPageAddress } = await import('./print-page-address.ts');
-      return await printPageAddress(await socketPathOf(ui, host), host);
+      const options = { socketPath: await socketPathOf(ui, host), opensBrowser: ui.opts()['open'] === true };
+      return await printPageAddress(options, host);
+    }),
+  );
+}
+
+/** Adds `debug-pipe`, which commands with a remote target run in the pod. */
+export function addDebugPipeCommand(program: Command, { host, runner }: CommandParts): void {
+  const pipe = program
+    .command('debug-pipe', { hidden: true })
+    .description('Connect standard input and output with the debug socket');
+  addSettingOption(pipe, SETTINGS.debugUnixSocket);
+  pipe.action(() =>
+    runner(async () => {
+      const { pipeDebugSocket } = await import('./debug-pipe.ts');
+      return await pipeDebugSocket(await socketPathOf(pipe, host), host);
     }),
   );
 }
