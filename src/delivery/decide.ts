@@ -41,6 +41,14 @@ export interface Pending {
   readonly untilMs?: number | undefined;
 }
 
+export function pending(
+  reason: PendingReason,
+  message: string,
+  { version, digest }: Partial<Pick<Pending, 'version' | 'digest'>> = {},
+): Pending {
+  return { type: 'pending', version, digest, reason, message };
+}
+
 export type UpdateDecision =
   | { readonly type: 'nothing' }
   | {
@@ -104,11 +112,7 @@ export function decide(input: DecideInput): UpdateDecision {
   const { digest, facts } = target;
   const { version } = facts;
   const wait = (reason: PendingReason, message: string, untilMs?: number): Pending => ({
-    type: 'pending',
-    version,
-    digest,
-    reason,
-    message,
+    ...pending(reason, message, { version, digest }),
     untilMs,
   });
   const { hold } = install;

@@ -57,7 +57,7 @@ export interface ArtifactTools {
   ): Promise<void>;
 }
 
-/** What delivery asks the operator. */
+/** The operator as delivery sees it. */
 export interface DeliveryFacts {
   readonly version: string;
   /** Versions of enabled modules by name; undefined where a module has none. */
@@ -66,11 +66,7 @@ export interface DeliveryFacts {
   whyNotReady(module: string): string | undefined;
   /** The section of the ConfigMap, as text; undefined if there is none. */
   section(module: string): string | undefined;
-}
-
-/** What is observed after a switch. */
-export interface UpdateChecks {
-  /** @param sinceMs when the version was put into operation, in milliseconds since the epoch */
+  /** Observes a gate after a switch. @param sinceMs when the version was put into operation, in milliseconds since the epoch */
   gate(gate: Gate, module: string, sinceMs: number, signal: AbortSignal): Promise<GateResult>;
 }
 
@@ -98,9 +94,6 @@ export interface DeliveryReports {
   changed(): void;
 }
 
-/** The histories of all modules, as `history-store.ts` keeps them. */
-export type VersionHistory = Pick<HistoryStore, keyof HistoryStore>;
-
 export interface DeliveryParts {
   readonly clock: Clock;
   readonly log: Logger;
@@ -111,9 +104,9 @@ export interface DeliveryParts {
   readonly openSource: OpenSource;
   readonly artifacts: ArtifactTools;
   readonly state: StateStore;
-  readonly history: VersionHistory;
+  readonly history: Pick<HistoryStore, keyof HistoryStore>;
   readonly backup: ContentBackup;
-  readonly operator: DeliveryFacts & UpdateChecks;
+  readonly operator: DeliveryFacts;
   readonly reports: DeliveryReports;
 }
 

@@ -88,18 +88,13 @@ const DATE_OR_TIME = {
 };
 const CHANNEL = { pattern: /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/u, name: 'the name of a tag' };
 
-const name = (description: string): Shape<string> => text(description);
-const secretRef = fields({ name: name('Name of the Secret.') }, { required: ['name'] });
-const keyRefs = {
-  configMapRef: fields(
-    { name: name('Name of the ConfigMap.'), key: text('Its key; may be absent if it has only one.') },
+const secretRef = fields({ name: text('Name of the Secret.') }, { required: ['name'] });
+const objectKey = (kind: string) =>
+  fields(
+    { name: text(`Name of the ${kind}.`), key: text('Its key; may be absent if it has only one.') },
     { required: ['name'] },
-  ),
-  secretRef: fields(
-    { name: name('Name of the Secret.'), key: text('Its key; may be absent if it has only one.') },
-    { required: ['name'] },
-  ),
-};
+  );
+const keyRefs = { configMapRef: objectKey('ConfigMap'), secretRef: objectKey('Secret') };
 const keyRef = fields(keyRefs, { oneOf: ['configMapRef', 'secretRef'] }, 'In the namespace of the operator.');
 
 /** `spec` of a ModuleSource. */
@@ -199,7 +194,7 @@ const order: Shape<number> = {
 /** `spec` of a ModuleInstall. */
 export const INSTALL_SHAPE = fields(
   {
-    source: name('Name of a ModuleSource.'),
+    source: text('Name of a ModuleSource.'),
     order,
     version: fields(
       {
