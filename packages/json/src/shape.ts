@@ -19,7 +19,7 @@ export function problemAt(path: Path, message: string): string {
 /** Called for each mistake; the path of an unknown key ends with that key. */
 export type Report = (path: Path, message: string) => void;
 
-/** What a value must look like: the same for the check, for editors and, as {@link Shaped}, for the compiler. */
+/** The form of a value: the same for the check, for editors and, as {@link Shaped}, for the compiler. */
 export interface Shape<T = unknown> {
   /** JSON schema. */
   readonly schema: Readonly<Record<string, unknown>>;

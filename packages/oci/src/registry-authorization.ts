@@ -11,7 +11,7 @@ import { statusError } from './response-status.ts';
 import { TokenCache, type TokenUse } from './token-cache.ts';
 import { tokenRealm } from './token-realm.ts';
 
-/** What a request does with a repository. */
+/** A repository, and the actions of a request on it. */
 export interface RepositoryAccess {
   /** Of the registry, with its protocol. */
   readonly base: URL;
