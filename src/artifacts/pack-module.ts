@@ -1,6 +1,6 @@
 /**
  * Packs a module directory as an artifact. Equal files give equal bytes, so that the same version is never pushed twice.
- * What was packed is read once as others will read it: no artifact is made that would be refused.
+ * The packed archive is read once as a consumer reads it, so that no artifact is made that would be refused.
  */
 
 import { opendir, readFile } from 'node:fs/promises';

@@ -100,7 +100,7 @@ async function verdictOn(
   return payloadVerdict(bytes, layer.annotations?.[SIGNATURE_ANNOTATION], digest, keys);
 }
 
-/** What `verifyContent` compares with. */
+/** Module and keyring for `verifyContent`. */
 export interface ContentPolicy {
   /** The name of the module, which is signed along. */
   readonly module: string;

@@ -18,7 +18,7 @@ const MANIFEST = 'manifest';
 /** Of the digest, in the name of a Secret. */
 const DIGITS = 12;
 
-/** What keeps content besides the store; nothing with `--module-backup=none`. */
+/** Keeps content besides the store; keeps nothing with `--module-backup=none`. */
 export interface ContentBackup {
   /** Keeps a manifest with its blobs, once. Does nothing if they are too large. */
   save(repository: Repository, digest: string, signal: AbortSignal): Promise<void>;

@@ -1,4 +1,4 @@
-/** What delivery works with. The implementations are in other rooms, and put together in `app/start-delivery.ts`. */
+/** The parts of delivery. The implementations are in other rooms, and put together in `app/start-delivery.ts`. */
 
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
@@ -85,7 +85,7 @@ export interface DeliveryEvent {
   readonly message: string;
 }
 
-/** What delivery reports, besides the status. */
+/** The reports of delivery, besides the status. */
 export interface DeliveryReports {
   event(module: string, event: DeliveryEvent): void;
   /** Content was pulled. */

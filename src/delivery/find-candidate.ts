@@ -15,7 +15,7 @@ import type { Install } from './parse-spec.ts';
 export interface Lookup {
   readonly install: Install;
   readonly state: InstallState;
-  /** What was found the last time. */
+  /** The result of the last lookup. */
   readonly known: readonly (OfferedVersion | Pending | undefined)[];
   readonly repository: Repository;
   /** Where release channels of Deckhouse are, beside the module. */

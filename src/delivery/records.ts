@@ -1,4 +1,4 @@
-/** What the controller knows about each source and each module. Written by the controller alone. */
+/** The records of the controller about each source and each module. Written by the controller alone. */
 
 import type { WallClock } from '@addon-operator/base/clock';
 import type { OfferedVersion, Pending, UpdateDecision } from './decide.ts';
@@ -41,7 +41,7 @@ export interface ModuleRecord {
   pendingSinceMs: number;
   /** An update is in progress, from the decision to its last gate. */
   isUpdating: boolean;
-  /** What the gates wait for. */
+  /** Why the gates have not passed yet. */
   waitsFor: string | undefined;
   /** Why the last step failed. */
   problem: string | undefined;
@@ -107,7 +107,7 @@ export function noteMissing(record: ModuleRecord, reason: string, clock: WallClo
   record.missing = { reason, sinceMs: record.missing?.sinceMs ?? clock.wallMs() };
 }
 
-/** What a lookup is about: the result of a lookup about something else is of no use. */
+/** The subject of a lookup: the result of a lookup about something else is of no use. */
 export function lookupKey(install: Install | undefined): string {
   return JSON.stringify([install?.source, install?.wanted, install?.approval?.id]);
 }

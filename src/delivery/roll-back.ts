@@ -62,7 +62,7 @@ export async function rollBack(
   return { ...outcome, version: target.version };
 }
 
-/** What to do about values that do not fit the older schema. */
+/** Advice about values that do not fit the older schema. */
 function wayOut(
   { parts: { history } }: StepContext,
   name: string,

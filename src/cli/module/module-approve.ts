@@ -1,5 +1,5 @@
 /**
- * What people write to a ModuleInstall: applies with field managers of their own, on fields that git need not mention. A client
+ * Changes of people to a ModuleInstall: applies with field managers of their own, on fields that git need not mention. A client
  * of Flux or Argo CD leaves them as they are.
  */
 
