@@ -2,8 +2,11 @@
 
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { Descriptor, Repository } from '@addon-operator/oci/repository';
+import type { Repository } from '@addon-operator/oci/repository';
 import type { ModuleArtifact, VerificationPolicy } from '../artifacts/module-artifact.ts';
+import type { readArtifact } from '../artifacts/read-artifact.ts';
+import type { resolveChannel } from '../artifacts/release-channel.ts';
+import type { verifyArtifact } from '../artifacts/verify-artifact.ts';
 import type { ContentStore } from '../module-store/content-store.ts';
 import type { DeliverySettings } from '../settings/delivery-settings.ts';
 import type { ContentBackup } from './content-backup.ts';
@@ -29,20 +32,9 @@ export type OpenSource = (source: Source, signal: AbortSignal) => Promise<Source
 
 /** The functions of `artifacts/`. All of them throw OperatorError of the registry, ARTIFACT_INVALID or MODULE_UNVERIFIED. */
 export interface ArtifactTools {
-  read(
-    repository: Repository,
-    descriptor: Descriptor,
-    signal: AbortSignal,
-    options?: { readonly tag?: string },
-  ): Promise<ModuleArtifact>;
-  verify(
-    repository: Repository,
-    artifact: ModuleArtifact,
-    policy: VerificationPolicy,
-    signal: AbortSignal,
-  ): Promise<void>;
-  /** The tag of the version that a release channel of Deckhouse offers; undefined without this channel. */
-  resolveChannel(releases: Repository, channel: string, signal: AbortSignal): Promise<string | undefined>;
+  readonly read: typeof readArtifact;
+  readonly verify: typeof verifyArtifact;
+  readonly resolveChannel: typeof resolveChannel;
   /** @param policy of which only what is inside of the content is checked here */
   unpack(
     content: {

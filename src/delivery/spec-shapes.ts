@@ -4,6 +4,7 @@
  */
 
 import {
+  count,
   exactObject,
   fields,
   flag,
@@ -178,24 +179,11 @@ const gate = fields(
   { oneOf: ['ready', 'query'] },
 );
 
-const order: Shape<number> = {
-  schema: {
-    type: 'integer',
-    minimum: 0,
-    maximum: 999,
-    description: 'Place in the order of modules. Default 100.',
-  },
-  check: (value, path, report) => {
-    if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > 999)
-      report(path, 'must be a whole number from 0 to 999');
-  },
-};
-
 /** `spec` of a ModuleInstall. */
 export const INSTALL_SHAPE = fields(
   {
     source: text('Name of a ModuleSource.'),
-    order,
+    order: count('Place in the order of modules. Default 100.', 999),
     version: fields(
       {
         channel: textLike('A tag that is moved to new versions, such as stable.', CHANNEL),

@@ -77,11 +77,8 @@ export function referrersTag(digest: string): string {
 export function referrerEntry({ descriptor, bytes }: FetchedManifest, from: string): Descriptor {
   const { artifactType: own, config, annotations } = readManifest(bytes, from);
   const artifactType = own ?? config?.mediaType;
-  const { mediaType, digest, size } = descriptor;
   return {
-    mediaType,
-    digest,
-    size,
+    ...descriptor,
     ...(artifactType !== undefined && { artifactType }),
     ...(annotations !== undefined && { annotations }),
   };
