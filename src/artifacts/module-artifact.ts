@@ -29,7 +29,7 @@ export interface ModuleArtifact {
 /** Who must have signed a module. All that is set must hold. */
 export interface VerificationPolicy {
   /** The content of a keyring for the SSH signature inside the artifact, as `--auth-keyring`. */
-  readonly keyring?: string;
+  readonly keyring?: string | undefined;
   /** PEM of public keys, one of which must have signed the manifest with cosign. */
-  readonly cosignKeys?: readonly string[];
+  readonly cosignKeys?: readonly string[] | undefined;
 }

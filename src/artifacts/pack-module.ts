@@ -34,9 +34,9 @@ import { versionOf } from './version-tags.ts';
 
 export interface PackOptions {
   /** Default: that of module.yaml, else of Chart.yaml. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Time of creation as an annotation, in seconds since the epoch; undefined: none, so that equal files have equal digests. */
-  readonly sourceDateEpoch?: number;
+  readonly sourceDateEpoch?: number | undefined;
 }
 
 /** An artifact that is ready to be pushed. */

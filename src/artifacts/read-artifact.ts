@@ -18,10 +18,10 @@ interface Form {
   readonly format: ArtifactFormat;
   readonly title: string;
   readonly configs: readonly string[];
-  readonly artifactTypes: readonly string[];
+  readonly artifactType?: string;
   readonly content: readonly string[];
   /** Layers that may be beside the content. */
-  readonly ignored: readonly string[];
+  readonly ignored?: readonly string[];
 }
 
 const CHART_CONTENT = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
@@ -32,15 +32,13 @@ const FORMS: readonly Form[] = [
     format: 'module',
     title: 'a module of addon-operator',
     configs: [MODULE_CONFIG],
-    artifactTypes: [MODULE_TYPE],
+    artifactType: MODULE_TYPE,
     content: [MODULE_CONTENT],
-    ignored: [],
   },
   {
     format: 'helm-chart',
     title: 'a helm chart',
     configs: ['application/vnd.cncf.helm.config.v1+json'],
-    artifactTypes: [],
     // The older name is what helm wrote before 3.8.
     content: [CHART_CONTENT, 'application/tar+gzip'],
     ignored: ['application/vnd.cncf.helm.chart.provenance.v1.prov'],
@@ -49,22 +47,18 @@ const FORMS: readonly Form[] = [
     format: 'flux',
     title: 'an artifact of Flux',
     configs: ['application/vnd.cncf.flux.config.v1+json'],
-    artifactTypes: [],
     content: [FLUX_CONTENT],
-    ignored: [],
   },
   {
     format: 'deckhouse',
     title: 'a module image of Deckhouse',
     configs: ['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json'],
-    artifactTypes: [],
     content: [
       'application/vnd.oci.image.layer.v1.tar+gzip',
       'application/vnd.oci.image.layer.v1.tar',
       'application/vnd.docker.image.rootfs.diff.tar.gzip',
       'application/vnd.docker.image.rootfs.diff.tar',
     ],
-    ignored: [],
   },
 ];
 
@@ -74,7 +68,7 @@ const ACCEPTED = FORMS.map(
 
 export interface ReadArtifactOptions {
   /** By which it was found, for the version of formats that have none. */
-  readonly tag?: string;
+  readonly tag?: string | undefined;
   /** In the words of OCI; default: that of this process. */
   readonly architecture?: string;
 }
@@ -136,7 +130,7 @@ export function jsonObject(bytes: Uint8Array, title: string): Readonly<Record<st
 function formOf({ config, artifactType, layers, mediaType }: Manifest, title: string): Form {
   const form =
     FORMS.find(({ configs }) => config !== undefined && configs.includes(config.mediaType)) ??
-    FORMS.find(({ artifactTypes }) => artifactTypes.includes(artifactType ?? '')) ??
+    FORMS.find((each) => artifactType !== undefined && each.artifactType === artifactType) ??
     FORMS.find(({ content }) => layers.some((layer) => content.includes(layer.mediaType)));
   if (form !== undefined) return form;
   const types = [config?.mediaType, artifactType, ...layers.map((layer) => layer.mediaType)].filter(
@@ -148,7 +142,7 @@ function formOf({ config, artifactType, layers, mediaType }: Manifest, title: st
 }
 
 function contentOf({ layers }: Manifest, form: Form, title: string): readonly Descriptor[] {
-  const wanted = layers.filter(({ mediaType }) => !form.ignored.includes(mediaType));
+  const wanted = layers.filter(({ mediaType }) => form.ignored?.includes(mediaType) !== true);
   const other = wanted.find(({ mediaType }) => !form.content.includes(mediaType));
   if (other !== undefined)
     throw invalidArtifact(

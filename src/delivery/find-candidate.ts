@@ -159,7 +159,7 @@ async function readVersion(
   const { digest } = descriptor;
   let version: string | undefined;
   try {
-    const artifact = await artifacts.read(repository, descriptor, signal, tag === undefined ? {} : { tag });
+    const artifact = await artifacts.read(repository, descriptor, signal, { tag });
     const { facts } = artifact;
     version = facts.version;
     if (facts.name !== undefined && facts.name !== install.name) {

@@ -13,9 +13,9 @@ import { parseRepositoryUrl } from './repository-url.ts';
 export interface SessionOptions {
   readonly clock: Clock;
   /** Default: no account. */
-  readonly credentials?: CredentialSource;
+  readonly credentials?: CredentialSource | undefined;
   /** Certificates of authorities (PEM) that are trusted in addition to those of the system. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
   /** For the headers of a response, and for each further piece of its body. Default 30 s. */
   readonly responseTimeoutMs?: number;
 }

@@ -13,7 +13,7 @@ import { StaleConnectionError, sendRequest } from '@addon-operator/kube-client/h
 export interface ConnectionOptions {
   readonly clock: SteadyClock;
   /** Certificates of authorities (PEM) that are trusted in addition to those of the system. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
   /** For the headers of a response, and for each further piece of its body. Default 30 s. */
   readonly responseTimeoutMs?: number;
 }

@@ -99,12 +99,7 @@ async function rowOf(
   const channels = names.filter(isChannel).toSorted();
   try {
     const descriptor = { mediaType: '', digest, size: 0 };
-    const { facts, layers } = await readArtifact(
-      repository,
-      descriptor,
-      signal,
-      tag === undefined ? {} : { tag },
-    );
+    const { facts, layers } = await readArtifact(repository, descriptor, signal, { tag });
     const signed =
       tags.includes(signatureTag(digest)) || (await repository.referrers(digest, signal)).length > 0;
     const sizeBytes = layers.reduce((sum, { size }) => sum + size, 0);

@@ -46,7 +46,7 @@ export async function approveVersion(
 /** Keeps a module at its version. */
 export async function holdModule(
   name: string,
-  hold: { readonly reason: string; readonly until?: string },
+  hold: { readonly reason: string; readonly until?: string | undefined },
   flags: Flags,
   host: CliHost,
 ): Promise<number> {
