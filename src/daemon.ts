@@ -22,7 +22,7 @@ const NO_OBSERVER: DaemonObserver = { onStarted: () => undefined, onConverged: (
 
 /**
  * Runs the daemon until a stop is requested, with `exitsAfterConverge` until its first converge is over at the latest.
- * What keeps it from starting is logged as one record.
+ * A failure to start is logged as one record.
  *
  * @param stopSignal requests an orderly stop
  * @param lone default: all modules are run

@@ -4,7 +4,6 @@ import type { Clock } from '@addon-operator/base/clock';
 import { kubeletCredentialProvider } from '@addon-operator/oci/credential-plugins';
 import { readDockerConfig } from '@addon-operator/oci/docker-config';
 import { RegistrySession } from '@addon-operator/oci/open-repository';
-import type { CredentialSource } from '@addon-operator/oci/registry-credentials';
 import { pluginRunner } from '@addon-operator/oci/run-plugin';
 import { readArtifact } from '../artifacts/read-artifact.ts';
 import { resolveChannel } from '../artifacts/release-channel.ts';
@@ -33,17 +32,12 @@ export function registryConnector({
 }: Pick<DaemonHost, 'clock' | 'env'>): (access: RegistryAccess) => RegistryConnection {
   return ({ dockerConfig, credentialProvider, ca, timeoutMs }) => {
     const run = pluginRunner(clock, env);
-    const credentials: CredentialSource | undefined =
+    const credentials =
       credentialProvider !== undefined
         ? kubeletCredentialProvider(credentialProvider, { run, clock })
         : dockerConfig === undefined
           ? undefined
           : readDockerConfig(dockerConfig, 'the Secret of the source');
-    return new RegistrySession({
-      clock,
-      ...(credentials && { credentials }),
-      ...(ca !== undefined && { ca }),
-      responseTimeoutMs: timeoutMs,
-    });
+    return new RegistrySession({ clock, credentials, ca, responseTimeoutMs: timeoutMs });
   };
 }

@@ -69,11 +69,10 @@ export function deliveryOptions(
 
 /** The rollback of modules that come from a source, for the command of all modules. */
 export function deliveryRollback(delivery: Pick<Delivery, 'history' | 'rollback'>): DeliveryRollback {
-  return async (module, { to, withValues, isDryRun }, signal) => {
+  return async (module, order, signal) => {
     if (delivery.history(module) === undefined) return undefined;
     try {
-      const request = { withValues, isDryRun, ...(to !== undefined && { to }) };
-      const outcome = await delivery.rollback(module, request, signal);
+      const outcome = await delivery.rollback(module, order, signal);
       return outcome.type === 'refused' ? { type: 'refused', reason: outcome.message } : outcome;
     } catch (error) {
       if (hasCode(error, 'REQUEST_REFUSED')) return { type: 'refused', reason: error.message };

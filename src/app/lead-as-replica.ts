@@ -15,7 +15,7 @@ import type { DaemonHost } from './host.ts';
 import { operatorForDelivery } from './operator-for-delivery.ts';
 import { prefetchContent } from './start-delivery.ts';
 
-/** What every way to the lead needs. */
+/** Options of every way to the lead. */
 export type LeadOptions = Pick<
   TakeLeadOptions<Cluster>,
   'metrics' | 'connect' | 'running' | 'stop' | 'onLost'

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import type { Descriptor, Repository } from '@addon-operator/oci/repository';
 import { invalidArtifact } from './invalid-artifact.ts';
 
@@ -8,14 +9,8 @@ export async function readBlob(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const tooLarge = () => invalidArtifact(`${descriptor.digest} has more than ${maxBytes} bytes`);
-  if (descriptor.size > maxBytes) throw tooLarge();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of repository.blob(descriptor, signal)) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  if (descriptor.size > maxBytes)
+    throw invalidArtifact(`${descriptor.digest} has more than ${maxBytes} bytes`);
+  // A repository ends a blob that is longer than its descriptor says.
+  return await buffer(repository.blob(descriptor, signal));
 }

@@ -54,7 +54,7 @@ export class ContentTree {
     this.#limits = limits;
   }
 
-  /** What follows lies above what is there. */
+  /** Begins a layer above the present ones. */
   nextLayer(): void {
     this.#layer += 1;
   }

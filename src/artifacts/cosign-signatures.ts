@@ -40,7 +40,7 @@ export function bundleVerdict(bundle: Uint8Array, digest: string, keys: readonly
   return undefined;
 }
 
-/** What DSSE signs: type and payload with their lengths, so that one cannot be taken for the other. */
+/** The bytes that DSSE signs: type and payload with their lengths, so that one cannot be taken for the other. */
 function preAuthenticationEncoding(payloadType: string, payload: Uint8Array): Buffer {
   const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.length} `;
   return Buffer.concat([Buffer.from(head), payload]);

@@ -6,14 +6,14 @@ export type ArtifactFormat = 'module' | 'helm-chart' | 'flux' | 'deckhouse';
 /** Everything that a policy decides on, so that no content is fetched for a version that is not wanted. */
 export interface ArtifactFacts {
   /** Of the module. Undefined for a Flux artifact without annotations, and for deckhouse images. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** SemVer without `v`, from the config where the format has one, else from the tag. */
   readonly version: string;
   /** `requires` of module.yaml: names of modules and ranges of versions. */
-  readonly requires?: Readonly<Record<string, string>>;
+  readonly requires?: Readonly<Record<string, string>> | undefined;
   /** A range of versions of the operator. */
-  readonly operator?: string;
-  readonly changelog?: string;
+  readonly operator?: string | undefined;
+  readonly changelog?: string | undefined;
 }
 
 /** A manifest that was recognized as a module; nothing of its content was fetched. */
@@ -29,7 +29,7 @@ export interface ModuleArtifact {
 /** Who must have signed a module. All that is set must hold. */
 export interface VerificationPolicy {
   /** The content of a keyring for the SSH signature inside the artifact, as `--auth-keyring`. */
-  readonly keyring?: string;
+  readonly keyring?: string | undefined;
   /** PEM of public keys, one of which must have signed the manifest with cosign. */
-  readonly cosignKeys?: readonly string[];
+  readonly cosignKeys?: readonly string[] | undefined;
 }

@@ -18,7 +18,7 @@ import { invalidArtifact } from './invalid-artifact.ts';
 /** @param besides files that are not in the directory, by path */
 export interface TarContent {
   readonly directory: string;
-  /** What is in the directory. */
+  /** The files in the directory. */
   readonly files: readonly ContentEntry[];
   /** Small files that are not in the directory, by path. */
   readonly besides: ReadonlyMap<string, Buffer>;

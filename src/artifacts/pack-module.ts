@@ -1,6 +1,6 @@
 /**
  * Packs a module directory as an artifact. Equal files give equal bytes, so that the same version is never pushed twice.
- * What was packed is read once as others will read it: no artifact is made that would be refused.
+ * The packed archive is read once as a consumer reads it, so that no artifact is made that would be refused.
  */
 
 import { opendir, readFile } from 'node:fs/promises';
@@ -11,6 +11,7 @@ import { isMissingFile } from '@addon-operator/files/missing-file';
 import { scratchDirectory } from '@addon-operator/files/scratch-directory';
 import { isJsonMap } from '@addon-operator/json/merge';
 import { digestOf } from '@addon-operator/oci/digest';
+import { MANIFEST_TYPE, manifestOf } from '@addon-operator/oci/oci-manifest';
 import type { BlobContent, Descriptor, FetchedManifest } from '@addon-operator/oci/repository';
 import { parseYaml } from '@addon-operator/yaml';
 import { checkManifest, contentDigest } from '../authorization/content-manifest.ts';
@@ -19,13 +20,13 @@ import { readCandidate } from '../authorization/read-candidate.ts';
 import { parseModuleManifest } from '../modules/module-manifest.ts';
 import { parseDirectoryName } from '../modules/module-name.ts';
 import { invalidArtifact } from './invalid-artifact.ts';
+import type { ArtifactFacts } from './module-artifact.ts';
 import { moduleTar } from './module-tar.ts';
 import {
   MODULE_CONFIG,
   MODULE_CONTENT,
   MODULE_TYPE,
   NAME_ANNOTATION,
-  OCI_MANIFEST,
   VERSION_ANNOTATION,
 } from './read-artifact.ts';
 import { unpackLayers } from './unpack-layers.ts';
@@ -33,9 +34,9 @@ import { versionOf } from './version-tags.ts';
 
 export interface PackOptions {
   /** Default: that of module.yaml, else of Chart.yaml. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Time of creation as an annotation, in seconds since the epoch; undefined: none, so that equal files have equal digests. */
-  readonly sourceDateEpoch?: number;
+  readonly sourceDateEpoch?: number | undefined;
 }
 
 /** An artifact that is ready to be pushed. */
@@ -88,7 +89,7 @@ export async function packModule(
   const facts = await factsOf(copyTo, name, options);
   const config = blobOf(MODULE_CONFIG, Buffer.from(JSON.stringify({ name, ...facts, digest })));
   const parts = { name, version: facts.version, config, layer };
-  return { ...parts, manifest: manifestOf(parts, options) };
+  return { ...parts, manifest: moduleManifest(parts, options) };
 }
 
 async function* withoutGit(directory: string): AsyncGenerator<{ readonly name: string }> {
@@ -115,15 +116,7 @@ function checkSigned(manifest: Buffer, content: Parameters<typeof checkManifest>
   }
 }
 
-/** What a policy decides on; keys without a value are left out. */
-interface ModuleFacts {
-  readonly version: string;
-  readonly requires?: Readonly<Record<string, string>>;
-  readonly operator?: string;
-  readonly changelog?: string;
-}
-
-async function factsOf(directory: string, name: string, options: PackOptions): Promise<ModuleFacts> {
+async function factsOf(directory: string, name: string, options: PackOptions): Promise<ArtifactFacts> {
   const path = join(directory, 'module.yaml');
   const manifest = parseModuleManifest((await readYaml(path)) ?? null, name, 'module.yaml');
   const chart = await readYaml(join(directory, 'Chart.yaml'));
@@ -134,14 +127,14 @@ async function factsOf(directory: string, name: string, options: PackOptions): P
       `module ${name} has ${written === undefined ? 'no version' : `the version ${JSON.stringify(written)}, which is not semantic`}: set it in module.yaml or Chart.yaml, or with --version`,
     );
   const needed = manifest.requires.filter(({ isOptional }) => !isOptional);
-  const changelog = sectionOf(await readText(join(directory, 'CHANGELOG.md')), version);
   return {
     version,
-    ...(needed.length > 0 && {
-      requires: Object.fromEntries(needed.map((one) => [one.name, one.version ?? '*'])),
-    }),
-    ...(manifest.operator !== undefined && { operator: manifest.operator }),
-    ...(changelog !== undefined && { changelog }),
+    requires:
+      needed.length === 0
+        ? undefined
+        : Object.fromEntries(needed.map((one) => [one.name, one.version ?? '*'])),
+    operator: manifest.operator,
+    changelog: sectionOf(await readText(join(directory, 'CHANGELOG.md')), version),
   };
 }
 
@@ -183,7 +176,7 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-function manifestOf(
+function moduleManifest(
   { name, version, config, layer }: Omit<PackedModule, 'manifest'>,
   { sourceDateEpoch }: PackOptions,
 ): FetchedManifest {
@@ -193,19 +186,15 @@ function manifestOf(
     size,
   });
   const created = sourceDateEpoch === undefined ? undefined : isoTime(sourceDateEpoch * 1_000);
-  const bytes = Buffer.from(
-    JSON.stringify({
-      schemaVersion: 2,
-      mediaType: OCI_MANIFEST,
-      artifactType: MODULE_TYPE,
-      config: descriptorOf(config),
-      layers: [descriptorOf(layer)],
-      annotations: {
-        [NAME_ANNOTATION]: name,
-        [VERSION_ANNOTATION]: version,
-        ...(created !== undefined && { 'org.opencontainers.image.created': created }),
-      },
-    }),
-  );
-  return { descriptor: { mediaType: OCI_MANIFEST, digest: digestOf(bytes), size: bytes.length }, bytes };
+  return manifestOf({
+    mediaType: MANIFEST_TYPE,
+    artifactType: MODULE_TYPE,
+    config: descriptorOf(config),
+    layers: [descriptorOf(layer)],
+    annotations: {
+      [NAME_ANNOTATION]: name,
+      [VERSION_ANNOTATION]: version,
+      ...(created !== undefined && { 'org.opencontainers.image.created': created }),
+    },
+  });
 }

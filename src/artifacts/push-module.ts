@@ -2,6 +2,7 @@
 
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Descriptor, WritableRepository } from '@addon-operator/oci/repository';
+import { isTag } from '@addon-operator/oci/repository-url';
 import type { PackedModule } from './pack-module.ts';
 import { isHiddenTag, tagOfVersion, versionOfTag } from './version-tags.ts';
 
@@ -59,15 +60,13 @@ export async function promote(
   return found;
 }
 
-const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/u;
-
 function refuseVersion(channel: string): void {
   if (versionOfTag(channel) !== undefined)
     throw new OperatorError(
       'REQUEST_REFUSED',
       `${channel} is a version, not a channel: tags of versions never move`,
     );
-  if (!TAG.test(channel) || isHiddenTag(channel))
+  if (!isTag(channel) || isHiddenTag(channel))
     throw new OperatorError(
       'REQUEST_REFUSED',
       `${JSON.stringify(channel)} cannot be a channel: use letters, digits, ".", "_" and "-"`,

@@ -151,7 +151,7 @@ describe('recognized', () => {
       manifests: [
         { ...arm, platform: { os: 'linux', architecture: 'arm64' } },
         { ...amd, platform: { os: 'linux', architecture: 'amd64' } },
-        { ...amd, digest: 'sha256:x', platform: { os: 'unknown', architecture: 'unknown' } },
+        { ...amd, artifactType: 'x', platform: { os: 'unknown', architecture: 'unknown' } },
       ],
     });
     expect(await read(index, { tag: 'v1.0.0', architecture: 'arm64' })).toMatchObject({ digest: arm.digest });
@@ -209,7 +209,7 @@ describe('refused', () => {
         }),
       /the config of .* more than 1048576 bytes/,
     ],
-    ['no JSON', () => repository.putManifest('hello'), /the manifest .* is not JSON/],
+    ['no JSON', () => repository.putManifest('hello'), /the manifest is not a JSON object/],
     ['a list', () => repository.putManifest('[]'), /is not a JSON object/],
     [
       'layers without digests',
@@ -219,7 +219,7 @@ describe('refused', () => {
           config: repository.put(OUR_CONFIG, '{}'),
           layers: [{ mediaType: OUR_LAYER }],
         }),
-      /layers without type, digest or size/,
+      /lacks mediaType, size or a sha256 digest/,
     ],
     [
       'more than the limit',

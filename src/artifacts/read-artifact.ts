@@ -1,7 +1,8 @@
 /** Says which form of a module a manifest is, and which version of which module, without fetching its content. */
 
 import { hasCode, messageOf } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, parseJson } from '@addon-operator/json';
+import { isObject, parseJson } from '@addon-operator/json';
+import { INDEX_TYPES, type ManifestContent, readManifest } from '@addon-operator/oci/oci-manifest';
 import type { Descriptor, Repository } from '@addon-operator/oci/repository';
 import { readBlob } from './blobs.ts';
 import { UNPACK_LIMITS } from './content-tree.ts';
@@ -12,16 +13,15 @@ import { versionOf, versionOfTag } from './version-tags.ts';
 export const MODULE_TYPE = 'application/vnd.addon-operator.module.v1';
 export const MODULE_CONFIG = 'application/vnd.addon-operator.module.config.v1+json';
 export const MODULE_CONTENT = 'application/vnd.addon-operator.module.content.v1.tar+gzip';
-export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 
 interface Form {
   readonly format: ArtifactFormat;
   readonly title: string;
   readonly configs: readonly string[];
-  readonly artifactTypes: readonly string[];
+  readonly artifactType?: string;
   readonly content: readonly string[];
   /** Layers that may be beside the content. */
-  readonly ignored: readonly string[];
+  readonly ignored?: readonly string[];
 }
 
 const CHART_CONTENT = 'application/vnd.cncf.helm.chart.content.v1.tar+gzip';
@@ -32,15 +32,13 @@ const FORMS: readonly Form[] = [
     format: 'module',
     title: 'a module of addon-operator',
     configs: [MODULE_CONFIG],
-    artifactTypes: [MODULE_TYPE],
+    artifactType: MODULE_TYPE,
     content: [MODULE_CONTENT],
-    ignored: [],
   },
   {
     format: 'helm-chart',
     title: 'a helm chart',
     configs: ['application/vnd.cncf.helm.config.v1+json'],
-    artifactTypes: [],
     // The older name is what helm wrote before 3.8.
     content: [CHART_CONTENT, 'application/tar+gzip'],
     ignored: ['application/vnd.cncf.helm.chart.provenance.v1.prov'],
@@ -49,22 +47,18 @@ const FORMS: readonly Form[] = [
     format: 'flux',
     title: 'an artifact of Flux',
     configs: ['application/vnd.cncf.flux.config.v1+json'],
-    artifactTypes: [],
     content: [FLUX_CONTENT],
-    ignored: [],
   },
   {
     format: 'deckhouse',
     title: 'a module image of Deckhouse',
     configs: ['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json'],
-    artifactTypes: [],
     content: [
       'application/vnd.oci.image.layer.v1.tar+gzip',
       'application/vnd.oci.image.layer.v1.tar',
       'application/vnd.docker.image.rootfs.diff.tar.gzip',
       'application/vnd.docker.image.rootfs.diff.tar',
     ],
-    ignored: [],
   },
 ];
 
@@ -72,14 +66,9 @@ const ACCEPTED = FORMS.map(
   ({ title, configs, content }) => `${title} (config ${configs[0]}, layer ${content[0]})`,
 ).join('; ');
 
-const INDEXES = [
-  'application/vnd.oci.image.index.v1+json',
-  'application/vnd.docker.distribution.manifest.list.v2+json',
-];
-
 export interface ReadArtifactOptions {
   /** By which it was found, for the version of formats that have none. */
-  readonly tag?: string;
+  readonly tag?: string | undefined;
   /** In the words of OCI; default: that of this process. */
   readonly architecture?: string;
 }
@@ -97,8 +86,8 @@ export async function readArtifact(
 ): Promise<ModuleArtifact> {
   const title = `${repository.url}@${descriptor.digest}`;
   const first = await fetchManifest(repository, descriptor.digest, signal);
-  const isIndex = INDEXES.includes(first.mediaType);
-  const digest = isIndex ? platformOf(first.content, architecture, title) : descriptor.digest;
+  const isIndex = INDEX_TYPES.includes(first.mediaType);
+  const digest = isIndex ? platformOf(first, architecture, title) : descriptor.digest;
   const manifest = isIndex ? await fetchManifest(repository, digest, signal) : first;
   const form = formOf(manifest, title);
   if (isIndex && form.format !== 'deckhouse')
@@ -110,32 +99,20 @@ export async function readArtifact(
   return { format: form.format, digest, facts, layers };
 }
 
-interface Manifest {
+interface Manifest extends Pick<ManifestContent, 'artifactType' | 'config' | 'layers' | 'manifests'> {
   readonly mediaType: string;
-  readonly content: Readonly<Record<string, unknown>>;
-  readonly artifactType: string;
-  readonly config: Descriptor | undefined;
-  readonly layers: readonly Descriptor[];
-  readonly annotations: Readonly<Record<string, unknown>>;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** A manifest of an image or an index, as far as it is one. @throws OperatorError ARTIFACT_INVALID for no JSON object */
+/** The content of a manifest. @throws OperatorError ARTIFACT_INVALID; errors of the repository */
 export async function fetchManifest(
   repository: Repository,
   digest: string,
   signal: AbortSignal,
 ): Promise<Manifest> {
   const { bytes, descriptor } = await repository.manifest(digest, signal);
-  const content = jsonObject(bytes, `the manifest ${repository.url}@${digest}`);
-  const { mediaType, artifactType, config, layers, annotations } = content;
-  return {
-    mediaType: typeof mediaType === 'string' ? mediaType : descriptor.mediaType,
-    content,
-    artifactType: typeof artifactType === 'string' ? artifactType : '',
-    config: descriptorOf(config),
-    layers: Array.isArray(layers) ? layers.flatMap((layer: unknown) => descriptorOf(layer) ?? []) : [],
-    annotations: fieldsOf(annotations),
-  };
+  const { mediaType, annotations, ...content } = readManifest(bytes, `${repository.url}@${digest}`);
+  return { ...content, mediaType: mediaType ?? descriptor.mediaType, annotations: annotations ?? {} };
 }
 
 /** @throws OperatorError ARTIFACT_INVALID */
@@ -149,23 +126,11 @@ export function jsonObject(bytes: Uint8Array, title: string): Readonly<Record<st
   throw invalidArtifact(`${title} is not a JSON object`);
 }
 
-function descriptorOf(value: unknown): Descriptor | undefined {
-  if (!isObject(value)) return undefined;
-  const { mediaType, digest, size, annotations } = value;
-  if (typeof mediaType !== 'string' || typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/u.test(digest))
-    return undefined;
-  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) return undefined;
-  const strings = Object.entries(fieldsOf(annotations)).filter(
-    (pair): pair is [string, string] => typeof pair[1] === 'string',
-  );
-  return { mediaType, digest, size, annotations: Object.fromEntries(strings) };
-}
-
 /** By the type of the config, else the type of the artifact, else that of a layer. */
 function formOf({ config, artifactType, layers, mediaType }: Manifest, title: string): Form {
   const form =
     FORMS.find(({ configs }) => config !== undefined && configs.includes(config.mediaType)) ??
-    FORMS.find(({ artifactTypes }) => artifactTypes.includes(artifactType)) ??
+    FORMS.find((each) => artifactType !== undefined && each.artifactType === artifactType) ??
     FORMS.find(({ content }) => layers.some((layer) => content.includes(layer.mediaType)));
   if (form !== undefined) return form;
   const types = [config?.mediaType, artifactType, ...layers.map((layer) => layer.mediaType)].filter(
@@ -176,11 +141,8 @@ function formOf({ config, artifactType, layers, mediaType }: Manifest, title: st
   );
 }
 
-function contentOf({ layers, content }: Manifest, form: Form, title: string): readonly Descriptor[] {
-  const declared = content['layers'];
-  if (!Array.isArray(declared) || declared.length !== layers.length)
-    throw invalidArtifact(`${title} has layers without type, digest or size`);
-  const wanted = layers.filter(({ mediaType }) => !form.ignored.includes(mediaType));
+function contentOf({ layers }: Manifest, form: Form, title: string): readonly Descriptor[] {
+  const wanted = layers.filter(({ mediaType }) => form.ignored?.includes(mediaType) !== true);
   const other = wanted.find(({ mediaType }) => !form.content.includes(mediaType));
   if (other !== undefined)
     throw invalidArtifact(
@@ -198,14 +160,13 @@ function contentOf({ layers, content }: Manifest, form: Form, title: string): re
   return wanted;
 }
 
-function platformOf(index: Readonly<Record<string, unknown>>, architecture: string, title: string): string {
-  const manifests = Array.isArray(index['manifests']) ? index['manifests'] : [];
-  const platforms = manifests.map((manifest: unknown) => fieldsOf(fieldsOf(manifest)['platform']));
-  const at = platforms.findIndex(({ os, architecture: found }) => os === 'linux' && found === architecture);
-  const chosen = descriptorOf(manifests[at]);
+function platformOf({ manifests }: Manifest, architecture: string, title: string): string {
+  const isOwn = ({ platform }: Descriptor) =>
+    platform?.os === 'linux' && platform.architecture === architecture;
+  const chosen = manifests.find(isOwn);
   if (chosen !== undefined) return chosen.digest;
-  const found = platforms
-    .map(({ os, architecture: other }) => `${String(os)}/${String(other)}`)
+  const found = manifests
+    .flatMap(({ platform }) => (platform === undefined ? [] : [`${platform.os}/${platform.architecture}`]))
     .slice(0, 10)
     .join(', ');
   throw invalidArtifact(

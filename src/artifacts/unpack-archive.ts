@@ -13,7 +13,7 @@ import { invalidArtifact } from './invalid-artifact.ts';
 import { type UnpackedContent, unpackLayers } from './unpack-layers.ts';
 import { versionOf } from './version-tags.ts';
 
-/** What an archive contains. */
+/** Name, version and digest of the module in an archive. */
 export interface ArchiveFacts {
   readonly module: string;
   /** SemVer without `v`. */

@@ -20,7 +20,7 @@ export interface ArchiveLayer {
 }
 
 export interface UnpackOptions {
-  /** What is unpacked, for messages. */
+  /** The name of the archive in messages. */
   readonly title: string;
   /** Undefined: everything is checked and nothing written. */
   readonly directory?: string;
@@ -33,7 +33,7 @@ export interface UnpackOptions {
   readonly check?: (content: UnpackedContent) => void;
 }
 
-/** What was in an archive. */
+/** The content of an archive. */
 export interface UnpackedContent {
   /** As `readContent` describes a directory: sorted, without manifest and signature. */
   readonly files: readonly ContentEntry[];

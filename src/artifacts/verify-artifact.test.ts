@@ -158,7 +158,11 @@ describe('cosign', () => {
       (digest) => attach(repository, digest, Buffer.alloc(1_048_577)),
       /cannot be used: .*more than 1048576 bytes/,
     ],
-    ['an index', (digest) => repository.putManifest({ subject: { digest }, manifests: [] }), /has no layers/],
+    [
+      'an index',
+      (digest) => repository.putManifest({ subject: { mediaType: '', digest, size: 1 }, manifests: [] }),
+      /has no layers/,
+    ],
     ['an old signature of another key', (digest) => OTHER.signOld(repository, digest), /was not signed/],
     [
       'an old signature of another digest',

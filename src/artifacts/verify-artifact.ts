@@ -7,7 +7,7 @@ import type { KeyObject } from 'node:crypto';
 import type { WallClock } from '@addon-operator/base/clock';
 import { hasCode, OperatorError } from '@addon-operator/base/errors';
 import type { Descriptor, Repository } from '@addon-operator/oci/repository';
-import { escapeControls } from '@addon-operator/strings/escape-controls';
+import { shortLine } from '@addon-operator/strings/escape-controls';
 import { keyringPolicy } from '../authorization/keyring.ts';
 import { readCandidate } from '../authorization/read-candidate.ts';
 import { readBlob } from './blobs.ts';
@@ -15,6 +15,7 @@ import { parseCosignKeys } from './cosign-keys.ts';
 import { bundleVerdict, payloadVerdict, type Verdict } from './cosign-signatures.ts';
 import type { ModuleArtifact, VerificationPolicy } from './module-artifact.ts';
 import { fetchManifest } from './read-artifact.ts';
+import { signatureTag } from './version-tags.ts';
 
 const MAX_CANDIDATES = 20;
 const MAX_CANDIDATE_BYTES = 1024 * 1024;
@@ -41,7 +42,7 @@ export async function verifyArtifact(
     found.push(`${name} ${verdict}`);
     if (found.length === MAX_CANDIDATES) break;
   }
-  const looked = `a signature with ${keys.length === 1 ? 'the cosign key' : `one of the ${keys.length} cosign keys`} was looked for among the referrers and at the tag ${oldTag(digest)}`;
+  const looked = `a signature with ${keys.length === 1 ? 'the cosign key' : `one of the ${keys.length} cosign keys`} was looked for among the referrers and at the tag ${signatureTag(digest)}`;
   throw unverified(
     `${repository.url}@${digest}`,
     `${looked}; found: ${found.length === 0 ? 'no signature' : found.join('; ')}`,
@@ -62,12 +63,8 @@ async function* candidates(
 ): AsyncGenerator<Candidate> {
   for (const referrer of await repository.referrers(digest, signal))
     yield* candidatesIn(repository, referrer.digest, digest, keys, signal);
-  const old = await repository.resolve(oldTag(digest), signal);
+  const old = await repository.resolve(signatureTag(digest), signal);
   if (old !== undefined) yield* candidatesIn(repository, old.digest, digest, keys, signal);
-}
-
-function oldTag(digest: string): string {
-  return `${digest.replace(':', '-')}.sig`;
 }
 
 /** @param digest of the manifest that is to be verified */
@@ -103,7 +100,7 @@ async function verdictOn(
   return payloadVerdict(bytes, layer.annotations?.[SIGNATURE_ANNOTATION], digest, keys);
 }
 
-/** What `verifyContent` compares with. */
+/** Module and keyring for `verifyContent`. */
 export interface ContentPolicy {
   /** The name of the module, which is signed along. */
   readonly module: string;
@@ -144,7 +141,6 @@ export async function verifyContent(
 const MAX_REASON_CHARACTERS = 2_000;
 
 function unverified(what: string, why: string, cause?: unknown): OperatorError {
-  const line = escapeControls(`${what} is not verified: ${why}`);
-  const shown = line.length > MAX_REASON_CHARACTERS ? `${line.slice(0, MAX_REASON_CHARACTERS)}…` : line;
+  const shown = shortLine(`${what} is not verified: ${why}`, MAX_REASON_CHARACTERS);
   return new OperatorError('MODULE_UNVERIFIED', shown, { cause, isPermanent: true });
 }

@@ -10,7 +10,7 @@ import { type FileHandle, lstat, mkdir, open, opendir, readlink, realpath, symli
 import { dirname, join, normalize, sep } from 'node:path';
 import { OperatorError } from '@addon-operator/base/errors';
 import { isMissingFile } from '@addon-operator/files/missing-file';
-import { escapeControls } from '@addon-operator/strings/escape-controls';
+import { shortLine } from '@addon-operator/strings/escape-controls';
 
 /** A file or link of a module, with its path below the module's directory. */
 export type ContentEntry =
@@ -86,9 +86,10 @@ const MAX_REASON_CHARACTERS = 1_000;
 
 /** @param reason why the module is not authorized; it becomes one line of a length that can be shown */
 export function refused(reason: string, cause?: unknown): OperatorError {
-  const line = escapeControls(reason);
-  const shown = line.length > MAX_REASON_CHARACTERS ? `${line.slice(0, MAX_REASON_CHARACTERS)}…` : line;
-  return new OperatorError('MODULE_UNAUTHORIZED', shown, { cause, isPermanent: true });
+  return new OperatorError('MODULE_UNAUTHORIZED', shortLine(reason, MAX_REASON_CHARACTERS), {
+    cause,
+    isPermanent: true,
+  });
 }
 
 interface Walk {

@@ -3,11 +3,11 @@ import type { Clock } from '@addon-operator/base/clock';
 import type { ErrorCode } from '@addon-operator/base/errors';
 import { harmless } from './harmless.ts';
 
-/** What the process gives the command line. */
+/** The process as the command line sees it. */
 export interface CliHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** What a user types to start this program; default `addon-operator`. */
+  /** The command that starts this program; default `addon-operator`. */
   readonly command?: string;
   readonly clock: Clock;
   /** Read only by commands that serve a client. */

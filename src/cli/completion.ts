@@ -6,7 +6,7 @@ const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof SHELLS)[number];
 
 /**
- * What the last word of a command line can be, sorted: subcommands, names that the running operator knows,
+ * Candidates for the last word of a command line, sorted: subcommands, names that the running operator knows,
  * options that begin as it does, or values of the option before it. Empty where only the user knows, such as for
  * paths; then shells offer files.
  *

@@ -8,7 +8,7 @@ import type { LogSettings } from '../settings/log-settings.ts';
 import type { CliHost } from './cli-host.ts';
 import { readVersion } from './version.ts';
 
-/** What the process gives a daemon, or parts of one, that a command runs. */
+/** The host of a daemon, or of parts of one, that a command runs. */
 export function daemonHost({ env, cwd, clock }: CliHost, log: RootLogger): DaemonHost {
   return {
     env,

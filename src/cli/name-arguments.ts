@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander';
 
-/** What the names are of that an argument or an option takes. */
+/** The kind of names that an argument or an option takes. */
 export type NameKind = 'module' | 'queue' | 'run' | 'hook' | 'running hook';
 
 const KINDS = new WeakMap<Argument | Option, NameKind>();

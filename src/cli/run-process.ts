@@ -39,7 +39,7 @@ export async function runProcess(process: NodeJS.Process): Promise<void> {
 const NAME = 'addon-operator';
 
 /**
- * What a user types to start this program again: its name if PATH has it, else the path that it was started by.
+ * The command that starts this program again: its name if PATH has it, else the path that it was started by.
  *
  * @param started how it was started; undefined: not by its launcher
  */

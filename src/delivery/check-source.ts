@@ -1,11 +1,12 @@
 /** Looks up the versions of the modules of one source. Nothing is installed here. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { errorFields, hasCode, messageOf, retryAfterOf } from '@addon-operator/base/errors';
 import { jittered } from '@addon-operator/concurrency/jitter';
+import { pending } from './decide.ts';
 import type { DeliveryParts, SourceAccess } from './delivery-parts.ts';
 import { findCandidate } from './find-candidate.ts';
 import { installOf, lookupKey, type ModuleRecord, type SourceRecord } from './records.ts';
-import { isSame } from './same.ts';
 import { saveState } from './step-module.ts';
 
 /** So many modules in a row that cannot be read mean that the source cannot be read. */
@@ -85,27 +86,15 @@ async function checkModule(
     nowMs: clock.wallMs(),
   };
   const { candidate, approved, state } = await findCandidate(lookup, signal).catch((error: unknown) => {
-    if (hasCode(error, 'REGISTRY_NOT_FOUND')) return { ...notFound(error), state: record.state };
-    throw error;
+    if (!hasCode(error, 'REGISTRY_NOT_FOUND')) throw error;
+    return { candidate: pending('NotFound', error.message), approved: undefined, state: record.state };
   });
   // The install may be another one by now, which the next check looks up.
   if (lookupKey(installOf(record)) !== lookupKey(install)) return;
-  const isNew = !isSame([candidate, approved], [record.candidate, record.approved]);
+  const isNew = !isDeepStrictEqual([candidate, approved], [record.candidate, record.approved]);
   const { seen, tags } = state;
-  const isSeen = isSame([seen, tags], [record.state.seen, record.state.tags]);
+  const isSeen = isDeepStrictEqual([seen, tags], [record.state.seen, record.state.tags]);
   Object.assign(record, { candidate, approved });
   if (isNew || record.missing !== undefined) record.dueMs = 0;
   if (!isSeen) await saveState({ parts }, record, (now) => ({ ...now, seen, tags }), signal);
-}
-
-function notFound(error: unknown) {
-  const message = messageOf(error);
-  const candidate = {
-    type: 'pending',
-    version: undefined,
-    digest: undefined,
-    reason: 'NotFound',
-    message,
-  } as const;
-  return { candidate, approved: undefined };
 }

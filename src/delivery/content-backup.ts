@@ -4,9 +4,9 @@
  */
 
 import { OperatorError } from '@addon-operator/base/errors';
-import { fieldsOf, isObject, parseJson } from '@addon-operator/json';
 import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { digestOf, hexOf } from '@addon-operator/oci/digest';
+import { readManifest } from '@addon-operator/oci/oci-manifest';
 import type { Descriptor, FetchedManifest, Repository } from '@addon-operator/oci/repository';
 import { readBlob } from '../artifacts/blobs.ts';
 import { type SecretData, SecretStore } from './secrets.ts';
@@ -18,7 +18,7 @@ const MANIFEST = 'manifest';
 /** Of the digest, in the name of a Secret. */
 const DIGITS = 12;
 
-/** What keeps content besides the store; nothing with `--module-backup=none`. */
+/** Keeps content besides the store; keeps nothing with `--module-backup=none`. */
 export interface ContentBackup {
   /** Keeps a manifest with its blobs, once. Does nothing if they are too large. */
   save(repository: Repository, digest: string, signal: AbortSignal): Promise<void>;
@@ -45,7 +45,7 @@ export class SecretBackup implements ContentBackup {
     if (this.#done.has(digest)) return;
     if ((await this.#secrets.read(this.#nameOf(digest), signal)) === undefined) {
       const { descriptor, bytes } = await repository.manifest(digest, signal);
-      const blobs = blobsOf(bytes);
+      const { blobs } = readManifest(bytes, `${repository.url}@${digest}`);
       const sizes = blobs.map(({ size }) => size);
       // An index has no blobs of its own.
       if (blobs.length > 0 && sizes.reduce((sum, size) => sum + size, bytes.length) <= MAX_BACKUP_BYTES) {
@@ -134,11 +134,4 @@ class BackupRepository implements Repository {
   #lacks(digest: string): OperatorError {
     return new OperatorError('REGISTRY_NOT_FOUND', `${this.url} does not have ${digest}`);
   }
-}
-
-/** Config and layers of a manifest. */
-function blobsOf(manifest: Uint8Array): readonly Descriptor[] {
-  const { config, layers } = fieldsOf(parseJson(Buffer.from(manifest).toString()));
-  const all: readonly unknown[] = [config, ...(Array.isArray(layers) ? layers : [])];
-  return all.filter((one): one is Record<string, unknown> & Descriptor => isObject(one) && 'digest' in one);
 }

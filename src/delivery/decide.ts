@@ -41,6 +41,14 @@ export interface Pending {
   readonly untilMs?: number | undefined;
 }
 
+export function pending(
+  reason: PendingReason,
+  message: string,
+  { version, digest }: Partial<Pick<Pending, 'version' | 'digest'>> = {},
+): Pending {
+  return { type: 'pending', version, digest, reason, message };
+}
+
 export type UpdateDecision =
   | { readonly type: 'nothing' }
   | {
@@ -62,7 +70,7 @@ export interface OfferedVersion {
 export interface DecideInput {
   readonly install: Install;
   readonly state: InstallState;
-  /** What the spec wants, or why that is not available; undefined before the source was read. */
+  /** The version that the spec wants, or why it is not available; undefined before the source was read. */
   readonly candidate: OfferedVersion | Pending | undefined;
   /** The digest of the approval, if it is another one. */
   readonly approved: OfferedVersion | Pending | undefined;
@@ -104,11 +112,7 @@ export function decide(input: DecideInput): UpdateDecision {
   const { digest, facts } = target;
   const { version } = facts;
   const wait = (reason: PendingReason, message: string, untilMs?: number): Pending => ({
-    type: 'pending',
-    version,
-    digest,
-    reason,
-    message,
+    ...pending(reason, message, { version, digest }),
     untilMs,
   });
   const { hold } = install;
@@ -127,7 +131,7 @@ export function decide(input: DecideInput): UpdateDecision {
 
 type Wait = (reason: PendingReason, message: string, untilMs?: number) => Pending;
 
-/** What an approval ends. */
+/** The reasons to wait that an approval ends. */
 function whyNotAllowed(
   { install, state, nowMs }: DecideInput,
   target: OfferedVersion,
@@ -157,7 +161,7 @@ function whyNotAllowed(
   return undefined;
 }
 
-/** What an update waits for, approved or not. */
+/** The reasons to wait that count for approved updates too. */
 function whyLater(
   { install, limits, nowMs }: DecideInput,
   skipsWindow: boolean,

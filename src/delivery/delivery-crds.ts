@@ -18,23 +18,14 @@ const MAX_LENGTH = 2_048;
 const MAX_ITEMS = 32;
 
 const VERBS = ['get', 'list', 'watch', 'patch'];
-const common = { group: DELIVERY_GROUP, version: 'v1alpha1', isNamespaced: false, verbs: VERBS } as const;
+export const MODULE_SOURCES = clusterResource('ModuleSource');
+export const MODULE_INSTALLS = clusterResource('ModuleInstall');
 
-export const MODULE_SOURCES: ApiResource = {
-  ...common,
-  kind: 'ModuleSource',
-  plural: 'modulesources',
-  singular: 'modulesource',
-  shortNames: [],
-};
-
-export const MODULE_INSTALLS: ApiResource = {
-  ...common,
-  kind: 'ModuleInstall',
-  plural: 'moduleinstalls',
-  singular: 'moduleinstall',
-  shortNames: [],
-};
+function clusterResource(kind: string): ApiResource {
+  const singular = kind.toLowerCase();
+  const names = { kind, singular, plural: `${singular}s`, shortNames: [] };
+  return { group: DELIVERY_GROUP, version: 'v1alpha1', ...names, isNamespaced: false, verbs: VERBS };
+}
 
 const TEXT = { type: 'string' };
 const TIME = { type: 'string', format: 'date-time' };

@@ -1,9 +1,12 @@
-/** What delivery works with. The implementations are in other rooms, and put together in `app/start-delivery.ts`. */
+/** The parts of delivery. The implementations are in other rooms, and put together in `app/start-delivery.ts`. */
 
 import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
-import type { Descriptor, Repository } from '@addon-operator/oci/repository';
+import type { Repository } from '@addon-operator/oci/repository';
 import type { ModuleArtifact, VerificationPolicy } from '../artifacts/module-artifact.ts';
+import type { readArtifact } from '../artifacts/read-artifact.ts';
+import type { resolveChannel } from '../artifacts/release-channel.ts';
+import type { verifyArtifact } from '../artifacts/verify-artifact.ts';
 import type { ContentStore } from '../module-store/content-store.ts';
 import type { DeliverySettings } from '../settings/delivery-settings.ts';
 import type { ContentBackup } from './content-backup.ts';
@@ -29,20 +32,9 @@ export type OpenSource = (source: Source, signal: AbortSignal) => Promise<Source
 
 /** The functions of `artifacts/`. All of them throw OperatorError of the registry, ARTIFACT_INVALID or MODULE_UNVERIFIED. */
 export interface ArtifactTools {
-  read(
-    repository: Repository,
-    descriptor: Descriptor,
-    signal: AbortSignal,
-    options?: { readonly tag?: string },
-  ): Promise<ModuleArtifact>;
-  verify(
-    repository: Repository,
-    artifact: ModuleArtifact,
-    policy: VerificationPolicy,
-    signal: AbortSignal,
-  ): Promise<void>;
-  /** The tag of the version that a release channel of Deckhouse offers; undefined without this channel. */
-  resolveChannel(releases: Repository, channel: string, signal: AbortSignal): Promise<string | undefined>;
+  readonly read: typeof readArtifact;
+  readonly verify: typeof verifyArtifact;
+  readonly resolveChannel: typeof resolveChannel;
   /** @param policy of which only what is inside of the content is checked here */
   unpack(
     content: {
@@ -57,7 +49,7 @@ export interface ArtifactTools {
   ): Promise<void>;
 }
 
-/** What delivery asks the operator. */
+/** The operator as delivery sees it. */
 export interface DeliveryFacts {
   readonly version: string;
   /** Versions of enabled modules by name; undefined where a module has none. */
@@ -66,11 +58,7 @@ export interface DeliveryFacts {
   whyNotReady(module: string): string | undefined;
   /** The section of the ConfigMap, as text; undefined if there is none. */
   section(module: string): string | undefined;
-}
-
-/** What is observed after a switch. */
-export interface UpdateChecks {
-  /** @param sinceMs when the version was put into operation, in milliseconds since the epoch */
+  /** Observes a gate after a switch. @param sinceMs when the version was put into operation, in milliseconds since the epoch */
   gate(gate: Gate, module: string, sinceMs: number, signal: AbortSignal): Promise<GateResult>;
 }
 
@@ -89,7 +77,7 @@ export interface DeliveryEvent {
   readonly message: string;
 }
 
-/** What delivery reports, besides the status. */
+/** The reports of delivery, besides the status. */
 export interface DeliveryReports {
   event(module: string, event: DeliveryEvent): void;
   /** Content was pulled. */
@@ -97,9 +85,6 @@ export interface DeliveryReports {
   /** The status of sources and installs may be different. */
   changed(): void;
 }
-
-/** The histories of all modules, as `history-store.ts` keeps them. */
-export type VersionHistory = Pick<HistoryStore, keyof HistoryStore>;
 
 export interface DeliveryParts {
   readonly clock: Clock;
@@ -111,9 +96,9 @@ export interface DeliveryParts {
   readonly openSource: OpenSource;
   readonly artifacts: ArtifactTools;
   readonly state: StateStore;
-  readonly history: VersionHistory;
+  readonly history: Pick<HistoryStore, keyof HistoryStore>;
   readonly backup: ContentBackup;
-  readonly operator: DeliveryFacts & UpdateChecks;
+  readonly operator: DeliveryFacts;
   readonly reports: DeliveryReports;
 }
 

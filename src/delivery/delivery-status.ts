@@ -5,7 +5,7 @@
 
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { fieldsOf, isObject } from '@addon-operator/json';
-import { explainWait, type PendingReason } from './decide.ts';
+import { explainWait, type Pending, type PendingReason } from './decide.ts';
 import type { InstallView, SourceView } from './delivery-view.ts';
 import type { InstalledVersion } from './install-state.ts';
 
@@ -48,13 +48,13 @@ const STALLING: ReadonlySet<PendingReason> = new Set([
 const MAX_MESSAGE_CHARACTERS = 4_096;
 const MAX_FAILED = 10;
 
-/** The status of a ModuleSource. */
+/** The status of a ModuleSource. Fields without a value are undefined, which JSON leaves out. */
 export function sourceStatus(view: SourceView, context: DeliveryStatusContext): Fields {
   const { generation, lastSuccessMs, lastAttemptMs, modules } = view;
   return {
-    ...(generation !== undefined && { observedGeneration: generation }),
-    ...(lastSuccessMs !== undefined && { lastSuccess: timeOf(lastSuccessMs) }),
-    ...(lastAttemptMs !== undefined && { lastAttempt: timeOf(lastAttemptMs) }),
+    observedGeneration: generation,
+    lastSuccess: timeOf(lastSuccessMs),
+    lastAttempt: timeOf(lastAttemptMs),
     modules,
     conditions: conditionsOf(sourceVerdict(view), [], generation, context),
   };
@@ -71,31 +71,25 @@ function sourceVerdict({ invalid, problem, lastSuccessMs, modules }: SourceView)
 /** The status of a ModuleInstall. */
 export function installStatus(view: InstallView, context: DeliveryStatusContext): Fields {
   const { generation, installed, lastGood, wanted, pending, failed, history } = view;
-  const { version, digest, reason, message, untilMs } = pending ?? {};
   return {
-    ...(generation !== undefined && { observedGeneration: generation }),
-    ...(installed !== undefined && { installed: shownVersion(installed) }),
-    ...(lastGood !== undefined && { lastGood: shownVersion(lastGood) }),
-    ...(wanted?.version !== undefined && {
-      wanted: defined({ version: wanted.version, digest: wanted.digest }),
-    }),
-    ...(pending !== undefined && {
-      pending: defined({
-        version,
-        digest,
-        reason,
-        message: cut(message ?? ''),
-        until: untilMs === undefined ? undefined : timeOf(untilMs),
-      }),
-    }),
-    ...(failed.length > 0 && {
-      failed: failed.slice(-MAX_FAILED).map(({ why, ...one }) => ({ ...shownVersion(one), why })),
-    }),
-    ...(history.length > 0 && {
-      history: history.map(({ revision, outcome, reason: why, ...one }) =>
-        defined({ ...shownVersion(one), revision, outcome, reason: why }),
-      ),
-    }),
+    observedGeneration: generation,
+    installed: installed && shownVersion(installed),
+    lastGood: lastGood && shownVersion(lastGood),
+    wanted: wanted?.version === undefined ? undefined : wanted,
+    pending: pending && shownPending(pending),
+    failed:
+      failed.length === 0
+        ? undefined
+        : failed.slice(-MAX_FAILED).map(({ why, ...one }) => ({ ...shownVersion(one), why })),
+    history:
+      history.length === 0
+        ? undefined
+        : history.map(({ revision, outcome, reason, ...one }) => ({
+            ...shownVersion(one),
+            revision,
+            outcome,
+            reason,
+          })),
     conditions: conditionsOf(installVerdict(view), partsOf(view), generation, context),
   };
 }
@@ -179,7 +173,7 @@ function conditionsOf(
       ...one,
       message: cut(one.message),
       lastTransitionTime: typeof since === 'string' ? since : timeOf(nowMs),
-      ...(generation !== undefined && { observedGeneration: generation }),
+      observedGeneration: generation,
     };
   });
 }
@@ -192,14 +186,14 @@ function shownVersion({ version, digest, atMs }: InstalledVersion): Fields {
   return { version, digest, at: timeOf(atMs) };
 }
 
-function timeOf(epochMs: number): string {
-  return isoTime(epochMs).replace(/\.\d+Z$/u, 'Z');
+function shownPending({ version, digest, reason, message, untilMs }: Pending): Fields {
+  return { version, digest, reason, message: cut(message), until: timeOf(untilMs) };
+}
+
+function timeOf(epochMs: number | undefined): string | undefined {
+  return epochMs === undefined ? undefined : isoTime(epochMs).replace(/\.\d+Z$/u, 'Z');
 }
 
 function cut(message: string): string {
   return message.length <= MAX_MESSAGE_CHARACTERS ? message : `${message.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
-}
-
-function defined(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -1,4 +1,4 @@
-/** What is shown of delivery: made of the records, read by statuses, the page, commands and metrics. */
+/** The view of delivery: made of the records, read by statuses, the page, commands and metrics. */
 
 import type { Pending } from './decide.ts';
 import type { DeliveryFacts } from './delivery-parts.ts';
@@ -12,7 +12,7 @@ export interface SourceView {
   readonly name: string;
   readonly generation: number | undefined;
   readonly url: string | undefined;
-  /** What is wrong with its spec. */
+  /** The mistakes in its spec. */
   readonly invalid: string | undefined;
   /** Why it could not be read the last time. */
   readonly problem: string | undefined;
@@ -35,7 +35,7 @@ export interface InstallView {
   readonly hasFailed: boolean;
   readonly history: readonly HistoryEntry[];
   readonly isUpdating: boolean;
-  /** What the gates of the installed version wait for. */
+  /** Why the gates of the installed version have not passed yet. */
   readonly waitsFor: string | undefined;
   /** Why the files of the installed version are nowhere. */
   readonly missing: string | undefined;

@@ -4,6 +4,7 @@
  * modules only. Only the leader runs it; a standby calls `prefetch()`.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
 import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import { sleepOrWake, Wakeup } from '@addon-operator/concurrency/wakeup';
@@ -28,7 +29,6 @@ import {
   type SourceRecord,
 } from './records.ts';
 import { rollBack, type VersionRollback, type VersionRollbackRequest } from './roll-back.ts';
-import { isSame } from './same.ts';
 import { finishSwitch, type StepContext, stepModule } from './step-module.ts';
 
 /** All documents, as they are now. */
@@ -84,7 +84,8 @@ export class Delivery implements DeliveredModules {
     for (const spec of sources) {
       const record = this.#sources.get(nameOfSpec(spec));
       if (record === undefined) this.#sources.set(nameOfSpec(spec), newSourceRecord(spec));
-      else if (!isSame(record.spec, spec)) Object.assign(record, { spec, access: undefined, dueMs: 0 });
+      else if (!isDeepStrictEqual(record.spec, spec))
+        Object.assign(record, { spec, access: undefined, dueMs: 0 });
     }
     const wanted = new Map(installs.map((spec) => [nameOfSpec(spec), spec]));
     for (const record of this.#modules.values()) {
@@ -101,7 +102,7 @@ export class Delivery implements DeliveredModules {
     const record = this.#modules.get(name) ?? newModuleRecord(name);
     this.#modules.set(name, record);
     record.isOrphan = false;
-    if (record.spec !== undefined && isSame(record.spec, spec)) return;
+    if (record.spec !== undefined && isDeepStrictEqual(record.spec, spec)) return;
     const before = installOf(record);
     Object.assign(record, { spec, dueMs: 0 });
     if (spec.type === 'invalid') return;
@@ -210,7 +211,11 @@ export class Delivery implements DeliveredModules {
     const nowMs = this.#parts.clock.steadyMs();
     for (const source of this.#sources.values())
       if (!source.isBusy && source.dueMs <= nowMs)
-        this.#start(source, () => this.#check(source, signal), signal);
+        this.#start(
+          source,
+          () => checkSource(this.#parts, source, this.#modulesOf(source.name), signal),
+          signal,
+        );
     for (const module of this.#modules.values())
       if (!module.isBusy && module.dueMs <= nowMs)
         this.#start(module, () => this.#step(module, signal), signal);
@@ -250,11 +255,6 @@ export class Delivery implements DeliveredModules {
     // A place is free now.
     for (const other of this.#modules.values())
       if (other.decision.type === 'pending' && other.decision.reason === 'UpdateLimit') other.dueMs = 0;
-  }
-
-  async #check(source: SourceRecord, signal: AbortSignal): Promise<void> {
-    const modules = this.#modulesOf(source.name);
-    await checkSource(this.#parts, source, modules, signal);
   }
 
   /** A link that a step has changed since is set once more, which changes nothing. */

@@ -7,7 +7,7 @@ import { fieldsOf, stringOf } from '@addon-operator/json';
 import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import type { Gate, GateResult } from './gates.ts';
 
-/** What was observed for a gate at one time. `unknown`: nothing could be observed, with the reason. */
+/** One observation for a gate. `unknown`: nothing could be observed, with the reason. */
 export type GateObservation =
   | { readonly type: 'ready' }
   | { readonly type: 'not-ready'; readonly reason: string }

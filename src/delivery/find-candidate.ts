@@ -6,17 +6,16 @@
 import { hasCode, messageOf } from '@addon-operator/base/errors';
 import type { Descriptor, Repository } from '@addon-operator/oci/repository';
 import type { VerificationPolicy } from '../artifacts/module-artifact.ts';
-import { tagOfVersion } from '../artifacts/version-tags.ts';
-import type { OfferedVersion, Pending, PendingReason } from './decide.ts';
+import { highestIn, isChannel, tagOfVersion } from '../artifacts/version-tags.ts';
+import { type OfferedVersion, type Pending, pending } from './decide.ts';
 import type { ArtifactTools } from './delivery-parts.ts';
 import { type InstallState, sawDigest, sawTag } from './install-state.ts';
 import type { Install } from './parse-spec.ts';
-import { highestIn, isChannel } from './wanted-tags.ts';
 
 export interface Lookup {
   readonly install: Install;
   readonly state: InstallState;
-  /** What was found the last time. */
+  /** The result of the last lookup. */
   readonly known: readonly (OfferedVersion | Pending | undefined)[];
   readonly repository: Repository;
   /** Where release channels of Deckhouse are, beside the module. */
@@ -92,7 +91,7 @@ async function referenced(lookup: Lookup, signal: AbortSignal): Promise<Named | 
     case 'digest': {
       const descriptor = await byDigest(lookup, wanted.digest, signal);
       return descriptor === undefined
-        ? pending('NotFound', `${repository.url} does not have ${wanted.digest}`, wanted.digest)
+        ? pending('NotFound', `${repository.url} does not have ${wanted.digest}`, wanted)
         : { descriptor };
     }
   }
@@ -110,15 +109,13 @@ async function tagged(
     if (descriptor === undefined) continue;
     const before = state.tags[version];
     if (before === undefined || before === descriptor.digest) return { descriptor, tag, version };
-    return {
-      ...pending(
-        'VersionChanged',
-        `tag ${tag} was ${before} and is now ${descriptor.digest}: a version never changes, publish a new one`,
-      ),
-      version,
-    };
+    return pending(
+      'VersionChanged',
+      `tag ${tag} was ${before} and is now ${descriptor.digest}: a version never changes, publish a new one`,
+      { version },
+    );
   }
-  return { ...pending('NotFound', `${repository.url} has no tag ${tags.join(' or ')}`), version };
+  return pending('NotFound', `${repository.url} has no tag ${tags.join(' or ')}`, { version });
 }
 
 /** Without a request where the digest is installed or was found before. */
@@ -138,7 +135,7 @@ async function readApproved(
 ): Promise<OfferedVersion | Pending> {
   const descriptor = await byDigest(lookup, digest, signal);
   if (descriptor === undefined)
-    return pending('NotFound', `${lookup.repository.url} does not have the approved ${digest}`, digest);
+    return pending('NotFound', `${lookup.repository.url} does not have the approved ${digest}`, { digest });
   return await readVersion(lookup, descriptor, undefined, signal);
 }
 
@@ -159,21 +156,22 @@ async function readVersion(
   const known = knownVersion(lookup, descriptor.digest);
   if (known !== undefined) return known;
   const { install, repository, policy, artifacts } = lookup;
+  const { digest } = descriptor;
   let version: string | undefined;
   try {
-    const artifact = await artifacts.read(repository, descriptor, signal, tag === undefined ? {} : { tag });
+    const artifact = await artifacts.read(repository, descriptor, signal, { tag });
     const { facts } = artifact;
     version = facts.version;
     if (facts.name !== undefined && facts.name !== install.name) {
       const message = `${repository.url} holds module ${facts.name}: name the ModuleInstall so, or publish ${install.name} there`;
-      return { ...pending('ArtifactInvalid', message, descriptor.digest), version };
+      return pending('ArtifactInvalid', message, { version, digest });
     }
     await artifacts.verify(repository, artifact, policy, signal);
-    return { type: 'version', digest: descriptor.digest, facts };
+    return { type: 'version', digest, facts };
   } catch (error) {
     const reason = REASONS.find(([code]) => hasCode(error, code))?.[1];
     if (reason === undefined) throw error;
-    return { ...pending(reason, messageOf(error), descriptor.digest), version };
+    return pending(reason, messageOf(error), { version, digest });
   }
 }
 
@@ -183,10 +181,6 @@ const REASONS = [
   ['MODULE_UNVERIFIED', 'Unverified'],
   ['MODULE_UNAUTHORIZED', 'Unverified'],
 ] as const;
-
-function pending(reason: PendingReason, message: string, digest?: string): Pending {
-  return { type: 'pending', version: undefined, digest, reason, message };
-}
 
 const MAX_LISTED = 10;
 

@@ -1,5 +1,5 @@
 /**
- * What is remembered about an installed module across restarts, and how it changes. Pure; `state-store.ts` keeps it
+ * The state of an installed module that outlives restarts, and its changes. Pure; `state-store.ts` keeps it
  * in the cluster.
  */
 

@@ -6,7 +6,7 @@ export interface SwitchRequest {
   readonly digest: string;
   readonly version: string;
   /** The section of the ConfigMap that replaces the current one, for a rollback with values. */
-  readonly section?: string;
+  readonly section?: string | undefined;
 }
 
 /** Why a version does not run yet, with the words for users. */

@@ -72,7 +72,7 @@ export interface Install {
   readonly onFailure: { readonly rollback: boolean; readonly afterMs: number };
 }
 
-/** What a person has approved. */
+/** The approval of a person. */
 export interface Approval {
   readonly digest: string;
   /** Different for each approval, so that a failed digest can be approved again. */

@@ -1,4 +1,4 @@
-/** What the controller knows about each source and each module. Written by the controller alone. */
+/** The records of the controller about each source and each module. Written by the controller alone. */
 
 import type { WallClock } from '@addon-operator/base/clock';
 import type { OfferedVersion, Pending, UpdateDecision } from './decide.ts';
@@ -9,11 +9,11 @@ import type { Install, Parsed, Source } from './parse-spec.ts';
 export interface SourceRecord {
   readonly name: string;
   spec: Parsed<Source>;
-  access: SourceAccess | undefined;
+  access?: SourceAccess | undefined;
   /** Why it could not be read the last time. */
-  problem: string | undefined;
-  lastAttemptMs: number | undefined;
-  lastSuccessMs: number | undefined;
+  problem?: string | undefined;
+  lastAttemptMs?: number | undefined;
+  lastSuccessMs?: number | undefined;
   /** On the steady clock. */
   dueMs: number;
   isBusy: boolean;
@@ -28,23 +28,23 @@ export interface MissingContent {
 export interface ModuleRecord {
   readonly name: string;
   /** Undefined when there is no ModuleInstall any more. */
-  spec: Parsed<Install> | undefined;
+  spec?: Parsed<Install> | undefined;
   state: InstallState;
-  candidate: OfferedVersion | Pending | undefined;
-  approved: OfferedVersion | Pending | undefined;
+  candidate?: OfferedVersion | Pending | undefined;
+  approved?: OfferedVersion | Pending | undefined;
   /** A switch that was refused, which is tried again later. */
-  refusal: { readonly pending: Pending; readonly dueMs: number } | undefined;
+  refusal?: { readonly pending: Pending; readonly dueMs: number } | undefined;
   /** Why the content of the installed version is neither in the store nor elsewhere, and since when. */
-  missing: MissingContent | undefined;
+  missing?: MissingContent | undefined;
   decision: UpdateDecision;
   /** Since when it is pending with this version and reason, in milliseconds since the epoch. */
   pendingSinceMs: number;
   /** An update is in progress, from the decision to its last gate. */
   isUpdating: boolean;
-  /** What the gates wait for. */
-  waitsFor: string | undefined;
+  /** Why the gates have not passed yet. */
+  waitsFor?: string | undefined;
   /** Why the last step failed. */
-  problem: string | undefined;
+  problem?: string | undefined;
   /** Its ModuleInstall went together with its definition. */
   isOrphan: boolean;
   /** When its version was looked up last, on the steady clock. */
@@ -58,10 +58,6 @@ export function newSourceRecord(spec: Parsed<Source>): SourceRecord {
   return {
     name: nameOfSpec(spec),
     spec,
-    access: undefined,
-    problem: undefined,
-    lastAttemptMs: undefined,
-    lastSuccessMs: undefined,
     dueMs: 0,
     isBusy: false,
   };
@@ -70,17 +66,10 @@ export function newSourceRecord(spec: Parsed<Source>): SourceRecord {
 export function newModuleRecord(name: string, state: InstallState = NEW_INSTALL): ModuleRecord {
   return {
     name,
-    spec: undefined,
     state,
-    candidate: undefined,
-    approved: undefined,
-    refusal: undefined,
-    missing: undefined,
     decision: { type: 'nothing' },
     pendingSinceMs: 0,
     isUpdating: false,
-    waitsFor: undefined,
-    problem: undefined,
     isOrphan: false,
     checkedMs: 0,
     dueMs: 0,
@@ -107,7 +96,7 @@ export function noteMissing(record: ModuleRecord, reason: string, clock: WallClo
   record.missing = { reason, sinceMs: record.missing?.sinceMs ?? clock.wallMs() };
 }
 
-/** What a lookup is about: the result of a lookup about something else is of no use. */
+/** The subject of a lookup: the result of a lookup about something else is of no use. */
 export function lookupKey(install: Install | undefined): string {
   return JSON.stringify([install?.source, install?.wanted, install?.approval?.id]);
 }

@@ -8,7 +8,7 @@ import { returnTo, type StepContext, saveState } from './step-module.ts';
 
 export interface VersionRollbackRequest {
   /** A version or a digest of the history. Default: the last good version, else the one before. */
-  readonly to?: string;
+  readonly to?: string | undefined;
   /** Whether the section of the ConfigMap goes back as well. */
   readonly withValues?: boolean;
   /** Only says what would be done. Default false. */
@@ -36,8 +36,7 @@ export async function rollBack(
     throw new OperatorError('REQUEST_REFUSED', `the values of ${name} ${target.version} were not kept`);
   if (isDryRun) return { type: 'planned', version: target.version };
   const left = record.state.installed;
-  const way = { to: target, entry, ...(section !== undefined && { section }) };
-  const outcome = await returnTo(context, record, way, signal);
+  const outcome = await returnTo(context, record, { to: target, entry, section }, signal);
   if (outcome.type === 'switched' && left !== undefined) {
     const failure = { ...left, atMs: clock.wallMs(), why: 'rolled back by hand' };
     const isOther = ({ digest }: InstalledVersion) => digest !== target.digest && digest !== left.digest;
@@ -63,7 +62,7 @@ export async function rollBack(
   return { ...outcome, version: target.version };
 }
 
-/** What to do about values that do not fit the older schema. */
+/** Advice about values that do not fit the older schema. */
 function wayOut(
   { parts: { history } }: StepContext,
   name: string,

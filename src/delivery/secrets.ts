@@ -9,19 +9,8 @@ import {
   metadataOf,
   requestIfPresent,
 } from '@addon-operator/kube-client/kube-client';
-import { type ApiResource, resourcePath } from '@addon-operator/kube-client/kube-object';
+import { resourcePath, SECRETS } from '@addon-operator/kube-client/kube-object';
 import type { KeyRef } from './spec-shapes.ts';
-
-const SECRETS: ApiResource = {
-  group: '',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
-  singular: 'secret',
-  shortNames: [],
-  isNamespaced: true,
-  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
-};
 
 /** Bytes by key. */
 export type SecretData = Readonly<Record<string, Uint8Array>>;

@@ -79,7 +79,7 @@ export class SpecObjects {
   readonly #options: SpecObjectsOptions;
   readonly #sources: ObjectSet;
   readonly #installs: ObjectSet;
-  /** What the status of each object was made of last. */
+  /** The input from which the status of each object was made last. */
   readonly #shown = new Map<string, string>();
   #isComplete = false;
   #areNewlyDefined = false;

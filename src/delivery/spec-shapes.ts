@@ -4,6 +4,7 @@
  */
 
 import {
+  count,
   exactObject,
   fields,
   flag,
@@ -88,18 +89,13 @@ const DATE_OR_TIME = {
 };
 const CHANNEL = { pattern: /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/u, name: 'the name of a tag' };
 
-const name = (description: string): Shape<string> => text(description);
-const secretRef = fields({ name: name('Name of the Secret.') }, { required: ['name'] });
-const keyRefs = {
-  configMapRef: fields(
-    { name: name('Name of the ConfigMap.'), key: text('Its key; may be absent if it has only one.') },
+const secretRef = fields({ name: text('Name of the Secret.') }, { required: ['name'] });
+const objectKey = (kind: string) =>
+  fields(
+    { name: text(`Name of the ${kind}.`), key: text('Its key; may be absent if it has only one.') },
     { required: ['name'] },
-  ),
-  secretRef: fields(
-    { name: name('Name of the Secret.'), key: text('Its key; may be absent if it has only one.') },
-    { required: ['name'] },
-  ),
-};
+  );
+const keyRefs = { configMapRef: objectKey('ConfigMap'), secretRef: objectKey('Secret') };
 const keyRef = fields(keyRefs, { oneOf: ['configMapRef', 'secretRef'] }, 'In the namespace of the operator.');
 
 /** `spec` of a ModuleSource. */
@@ -183,24 +179,11 @@ const gate = fields(
   { oneOf: ['ready', 'query'] },
 );
 
-const order: Shape<number> = {
-  schema: {
-    type: 'integer',
-    minimum: 0,
-    maximum: 999,
-    description: 'Place in the order of modules. Default 100.',
-  },
-  check: (value, path, report) => {
-    if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > 999)
-      report(path, 'must be a whole number from 0 to 999');
-  },
-};
-
 /** `spec` of a ModuleInstall. */
 export const INSTALL_SHAPE = fields(
   {
-    source: name('Name of a ModuleSource.'),
-    order,
+    source: text('Name of a ModuleSource.'),
+    order: count('Place in the order of modules. Default 100.', 999),
     version: fields(
       {
         channel: textLike('A tag that is moved to new versions, such as stable.', CHANNEL),

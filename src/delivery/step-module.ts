@@ -5,7 +5,7 @@
  */
 
 import { errorFields, hasCode, messageOf, retryAfterOf } from '@addon-operator/base/errors';
-import { decide, type Pending, type UpdateDecision, type UpdateLimits } from './decide.ts';
+import { decide, type Pending, pending, type UpdateDecision, type UpdateLimits } from './decide.ts';
 import type { DeliveryEvent, DeliveryParts, SourceAccess } from './delivery-parts.ts';
 import {
   failedInstalled,
@@ -144,7 +144,7 @@ async function update(
   record.isUpdating = record.state.installed !== undefined;
   const access = context.accessOf(record);
   if (typeof access === 'string') {
-    settle(context, record, pendingOf(decision, 'SourceUnavailable', access));
+    settle(context, record, pending('SourceUnavailable', access, decision));
     return STEP_RETRY_MS;
   }
   const { version, digest, approval } = decision;
@@ -154,12 +154,12 @@ async function update(
     signal.throwIfAborted();
     const reason = pullProblem(error);
     if (reason === undefined) throw error;
-    refuse(context, record, pendingOf(decision, reason, messageOf(error)));
+    refuse(context, record, pending(reason, messageOf(error), decision));
     return Math.max(STEP_RETRY_MS, retryAfterOf(error) ?? 0);
   }
   const outcome = await change(context, record, { version, digest, entry: install.entry, approval }, signal);
   if (outcome.type === 'refused') {
-    refuse(context, record, pendingOf(decision, outcome.reason, outcome.message));
+    refuse(context, record, pending(outcome.reason, outcome.message, decision));
     return STEP_RETRY_MS;
   }
   settle(context, record, { type: 'nothing' });
@@ -208,13 +208,7 @@ async function change(
 ): Promise<SwitchOutcome> {
   const { parts } = context;
   const { version, digest, entry } = intent;
-  const request: SwitchRequest = {
-    module: record.name,
-    entry,
-    digest,
-    version,
-    ...(section !== undefined && { section }),
-  };
+  const request: SwitchRequest = { module: record.name, entry, digest, version, section };
   await saveState(context, record, (state) => ({ ...state, intent }), signal);
   const outcome = await parts.modules.switch(request, signal);
   if (outcome.type === 'refused')
@@ -318,7 +312,7 @@ async function goBack(
   const outcome = await returnTo(context, record, { to, entry: install.entry }, signal);
   if (outcome.type === 'switched') return 0;
   const reason = `no way back to ${to.version}: ${outcome.message}`;
-  refuse(context, record, pendingOf(to, outcome.reason, reason));
+  refuse(context, record, pending(outcome.reason, reason, to));
   return STEP_RETRY_MS;
 }
 
@@ -330,7 +324,11 @@ export async function returnTo(
     to,
     entry,
     section,
-  }: { readonly to: Omit<InstalledVersion, 'atMs'>; readonly entry: string; readonly section?: string },
+  }: {
+    readonly to: Omit<InstalledVersion, 'atMs'>;
+    readonly entry: string;
+    readonly section?: string | undefined;
+  },
   signal: AbortSignal,
 ): Promise<SwitchOutcome> {
   const { version, digest } = to;
@@ -367,9 +365,9 @@ export async function saveState(
   await parts.state.save(record.name, record.state, signal);
 }
 
-function refuse(context: StepContext, record: ModuleRecord, pending: Pending): void {
-  record.refusal = { pending, dueMs: context.parts.clock.steadyMs() + STEP_RETRY_MS };
-  settle(context, record, pending);
+function refuse(context: StepContext, record: ModuleRecord, refusal: Pending): void {
+  record.refusal = { pending: refusal, dueMs: context.parts.clock.steadyMs() + STEP_RETRY_MS };
+  settle(context, record, refusal);
 }
 
 /** Takes over a decision, with an Event when the reason is another one. */
@@ -386,14 +384,6 @@ function settle({ parts }: StepContext, record: ModuleRecord, decision: UpdateDe
     message: `${version ?? 'The wanted version'} waits: ${reason}: ${message}`,
   };
   parts.reports.event(record.name, event);
-}
-
-function pendingOf(
-  { version, digest }: { readonly version: string; readonly digest: string },
-  reason: Pending['reason'],
-  message: string,
-): Pending {
-  return { type: 'pending', version, digest, reason, message };
 }
 
 function nextLookMs(decision: UpdateDecision, nowMs: number): number {

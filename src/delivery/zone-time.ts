@@ -23,7 +23,7 @@ export function isTimeZone(zone: string): boolean {
   }
 }
 
-/** What a clock on the wall shows at a moment. */
+/** The time that a clock on the wall shows at a moment. */
 export function localTime(epochMs: number, zone: string): LocalTime {
   const shown = new Date(epochMs + offsetMs(epochMs, zone));
   const minutes = shown.getUTCHours() * 60 + shown.getUTCMinutes();

@@ -56,7 +56,7 @@ export interface LoneHookParts {
   readonly metrics: OperatorMetrics;
   readonly redactor: Redactor;
   readonly stop: AbortSignal;
-  /** What is started is entered here. */
+  /** Everything that is started is added here. */
   readonly running: AsyncDisposableStack;
   /** Of the rate limit of the hook; default that of the host. */
   readonly runClock?: Clock | undefined;

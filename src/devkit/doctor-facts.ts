@@ -11,7 +11,7 @@ import { unknownModuleKeys } from '../values/config-map-content.ts';
 const REVIEWS_AT_ONCE = 8;
 const SERVER_STEP_MS = 1_000;
 
-/** What `doctor` knows of the cluster. @throws OperatorError when the API server does not let it look */
+/** Reads the facts about the cluster for `doctor`. @throws OperatorError when the API server does not let it look */
 export async function clusterFacts(
   inspection: Inspection & { readonly configMap: string },
   clock: Clock,
@@ -82,7 +82,7 @@ async function releaseSecrets(
   }));
 }
 
-/** What this command may not do: in a pod of the operator that is what the operator may not do. */
+/** The permissions that this command lacks: in a pod of the operator they are those that the operator lacks. */
 export async function missingAccess(
   kube: KubeClient,
   needed: readonly Access[],

@@ -27,7 +27,7 @@ export interface SourceChecks {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What keeps sources from being read: their specs, credentials, certificates and keys, and the registry itself. */
+/** The problems that keep sources from being read: their specs, credentials, certificates and keys, and the registry itself. */
 export async function sourceProblems(
   checks: SourceChecks,
   signal: AbortSignal,

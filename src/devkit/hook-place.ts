@@ -21,7 +21,7 @@ export function ownerOf(place: HookPlace): HookOwner {
   return place.type === 'global' ? { type: 'global' } : { type: 'module', module: place.module };
 }
 
-/** What a directory of a module has, apart from its hooks. */
+/** Files in a directory of a module, apart from its hooks. */
 const MODULE_FILES = ['module.yaml', 'Chart.yaml', 'values.yaml', 'templates', 'enabled'];
 const NUMBERED = /^[0-9]+-/;
 

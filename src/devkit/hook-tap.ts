@@ -3,7 +3,7 @@ import { contextText } from '../hooks/context-document.ts';
 import { NO_OUTPUTS } from '../hooks/http/hook-response.ts';
 import type { HookRunResult, HookRuns } from '../hooks/run-hook.ts';
 
-/** What went into a run of a hook, and what it wrote. */
+/** The input of a run of a hook, and its output. */
 export interface TappedRun {
   /** JSON of the binding contexts. */
   readonly contexts: string;

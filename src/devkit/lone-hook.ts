@@ -25,7 +25,7 @@ export interface LoneHook {
   readonly listeners: Set<HookListener>;
   /** Writes objects of users, apart from what the hook writes. */
   readonly objects: ObjectWriter;
-  /** What was read from files, to put the hook into operation once more. */
+  /** The data from files, to put the hook into operation once more. */
   readonly loaded: LoadedHook;
   /** Takes the content of Secrets that values refer to out of what is shown. */
   readonly redactor: Redactor;

@@ -15,7 +15,7 @@ export interface ReportedChange {
   readonly previous: ChangedObject | undefined;
 }
 
-/** What became of one object over several changes. */
+/** The net result of several changes of one object. */
 export interface NetChange {
   readonly change: 'created' | 'changed' | 'deleted';
   /** `ConfigMap shop/pending`. */

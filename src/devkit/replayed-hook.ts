@@ -140,7 +140,7 @@ export function changedBindings({ config, contexts }: Recording, hook: Hook): re
 }
 
 /**
- * What the recorded run had of its environment and this one has not.
+ * The parts of the environment that the recorded run had and this one lacks.
  *
  * @param names of the variables here
  */

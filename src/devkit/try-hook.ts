@@ -55,7 +55,7 @@ export interface TrialRun {
   readonly values: readonly DiffLine[];
   readonly configValues: readonly DiffLine[];
   readonly metrics: readonly MetricOperation[];
-  /** What became of objects, by the hook itself, such as with kubectl, and by what it wrote. */
+  /** The changes of objects, by the hook itself, such as with kubectl, and by its output. */
   readonly objects: readonly NetChange[];
   readonly durationMs: number;
   /** Absent for a run that succeeded. */

@@ -82,7 +82,7 @@ test('what was held back as the beginning of an object is logged as text at the 
   expect(recordsOf('  {\n    "a": 1,')).toMatchObject([{ msg: '  {' }, { msg: '    "a": 1,' }]);
 });
 
-/** What comes out of lines: objects as they are, text as strings. */
+/** The records made of lines: objects as they are, text as strings. */
 function join(lines: readonly string[]): unknown[] {
   const out: unknown[] = [];
   const joiner = new JsonLineJoiner({

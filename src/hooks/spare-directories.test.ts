@@ -57,7 +57,7 @@ function twoRuns(act: (files: RunFiles) => void): { isSpared: boolean; second: R
   return { isSpared, second: createRunFiles(tmp, 'second', SECOND, spares) };
 }
 
-/** What a hook finds in a directory that was never used. */
+/** The content of a directory that was never used. */
 function expectAsNew(files: RunFiles): void {
   const fresh = createRunFiles(tmp, 'fresh', SECOND);
   const facts = ({ env }: RunFiles) =>

@@ -41,7 +41,7 @@ const runs = fc.array(
   { maxLength: 8 },
 );
 
-/** What makes a page unreadable for Prometheus: lines of no known form, and anything that is there twice. */
+/** Faults that make a page unreadable for Prometheus: lines of no known form, and anything that is there twice. */
 function pageProblems(page: string): readonly string[] {
   const seen = new Set<string>();
   const problems: string[] = [];

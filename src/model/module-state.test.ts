@@ -315,7 +315,7 @@ test('a new module is starting', () => {
   expect(word(NEW_MODULE)).toBe('starting');
 });
 
-/** What the readers of a state receive. */
+/** The values that the readers of a state receive. */
 const READINGS = {
   starting: 'startup, unfinished',
   'starting+hooks': 'startup, unfinished, started',

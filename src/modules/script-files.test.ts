@@ -30,7 +30,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(tmpDir, { recursive: true }));
 
-/** What the script of `db` finds after that of `web` has done something to its files. */
+/** The files that the script of `db` finds after that of `web` has changed its own. */
 async function handOn(act: (paths: ScriptPaths) => void) {
   const files = new ScriptFiles(tmpDir, false);
   const before = files.hand(WEB, LONG);

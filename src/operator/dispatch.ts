@@ -24,7 +24,7 @@ export interface DispatchParts {
   readonly sources: ModuleSources;
   readonly releases: Releases;
   readonly crds: ModuleCrds;
-  /** What requested switches of modules change; undefined without a module store. */
+  /** The store that requested switches of modules change; undefined without one. */
   readonly stored: StoredSwitch | undefined;
 }
 

@@ -87,7 +87,7 @@ const step = oneof(
 );
 type Step = typeof step extends Arbitrary<infer T> ? T : never;
 
-/** What was changed or requested, by number, and how much of it is settled: done, failed for good, or ended by an abort. */
+/** Changes and requests, by number, and how many of them are settled: done, failed for good, or ended by an abort. */
 class Ledger {
   #last = 0;
   settled = 0;

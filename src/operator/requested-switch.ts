@@ -39,7 +39,7 @@ export function createModuleSwitch({ requests, router, store }: ModuleSwitchPart
   };
 }
 
-/** What a requested switch changes outside of the process. */
+/** The module store and the ConfigMap, which a requested switch changes. */
 export interface StoredSwitch {
   /** The modules directory of the store. */
   readonly currentDir: string;

@@ -103,7 +103,7 @@ function enable(lab: OperatorLab, wanted: ReadonlySet<Name>): void {
   lab.content = { ...lab.content };
 }
 
-/** What is left of a module in queues, and whether it is where it should be. */
+/** The tasks of a module that are left in queues, and whether each is in its place. */
 function outcomeOf(lab: OperatorLab, module: Name) {
   const phase = lab.operator.registry.tracked.get(name(module))?.phase ?? 'gone';
   const tasks = lab.operator.queues.all.flatMap((queue) =>

@@ -45,7 +45,7 @@ function waitsFor(lab: OperatorLab, module: string): readonly string[] | undefin
     .waitsFor;
 }
 
-/** What helm did since the last time. */
+/** The actions of helm since the last call. */
 function deploys(lab: OperatorLab): readonly string[] {
   return lab.takeCalls().filter((call) => /^(?:deploy|force|uninstall) /u.test(call));
 }

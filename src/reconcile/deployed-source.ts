@@ -12,7 +12,7 @@ interface ReleaseSourceParts {
   readonly memory: Pick<ModuleMemory, 'filesOf'>;
 }
 
-/** What a release of the module is deployed from; undefined where its files are not remembered. */
+/** The source of a release of the module; undefined where its files are not remembered. */
 export function releaseSource(
   { values, memory }: ReleaseSourceParts,
   { name, path, version }: Module,

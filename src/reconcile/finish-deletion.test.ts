@@ -6,7 +6,7 @@ import { finishDeletion } from './finish-deletion.ts';
 
 const never = new AbortController().signal;
 
-/** What is asked of servers, in order; they refuse as long as they are not skipped. */
+/** The requests to servers, in order; they refuse as long as they are not skipped. */
 class Finalizers implements NonNullable<ModuleExtensions['finalizers']> {
   readonly calls: string[] = [];
   readonly held = new Set<string>();

@@ -35,7 +35,7 @@ export interface HeldModulesFacts {
     Pick<HelmSettings, 'allowsEmptyModulesDir'>;
 }
 
-/** What was read, with the modules that are held although they were not found. */
+/** The modules that were read, with those that are held although they were not found. */
 export function withHeld(read: FoundModules, facts: HeldModulesFacts): FoundModules {
   const away = unavailableModules(read.modules, facts);
   const there = new Set([...read.modules, ...away].map(({ name }) => name));

@@ -175,7 +175,7 @@ export class ModuleFiles {
   }
 }
 
-/** What holds modules, at a start: no module is known yet. */
+/** The holds of modules at a start: no module is known yet. */
 async function heldFacts({ settings, store, delivered }: ModuleFilesOptions): Promise<HeldModulesFacts> {
   const removed = [...((await store?.removedModules()) ?? [])];
   return {

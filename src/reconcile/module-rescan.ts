@@ -58,7 +58,7 @@ export class ModuleRescan {
   #listing = '';
   /** New directories, as they were at the last search. */
   #growing: ReadonlyMap<string, string> = new Map();
-  /** What was queued for a module last. */
+  /** The task that was queued for a module last. */
   readonly #tried = new Map<string, Tried>();
 
   constructor(parts: ModuleRescanParts) {

@@ -21,7 +21,7 @@ export interface ReplayAttempt {
 /** A hook as it is today. */
 export interface ReplayedHook {
   run(recording: Recording): Promise<ReplayAttempt>;
-  /** What the recorded outputs come to; undefined if they could not be used, or there are none. */
+  /** The effects of the recorded outputs; undefined if they could not be used, or there are none. */
   effectsOf(recording: Recording): RunEffects | undefined;
 }
 

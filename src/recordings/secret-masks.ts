@@ -198,7 +198,7 @@ function mapped(
 }
 
 /**
- * What a hook wrote, with masks in place of secrets, so that it can still be read: if masks in the text would change more than strings and
+ * The output of a hook, with masks in place of secrets, so that it can still be read: if masks in the text would change more than strings and
  * keys, the values are written again, as JSON.
  */
 export function maskedOutput(text: string, masks: Pick<SecretMasks, 'text' | 'data'>): string {

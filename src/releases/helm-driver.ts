@@ -78,7 +78,7 @@ export interface HelmDriverOptions {
   readonly onOperation: (operation: HelmDuration) => void;
   /** Objects that stay although their release is removed: titles, each with the reason. */
   readonly onLeftBehind: DriverReports['onLeftBehind'];
-  /** What a resource monitor found; the module should be run again. */
+  /** Called with the finding of a resource monitor; the module should be run again. */
   readonly onFinding: (module: string, finding: ReleaseFinding) => void;
   /** The watch for drift. */
   readonly drift: DriftSettings;

@@ -9,7 +9,7 @@ import {
 } from '@addon-operator/helm/release-source';
 import type { DriverContext } from './driver-context.ts';
 
-/** What a release is deployed from; schemas are read only when it has changed. */
+/** The source of a release; its schemas are read only when it has changed. */
 export interface DeployedSource extends ReleaseSource {
   readonly schemas: () => Promise<SettingsSchemaTexts>;
 }

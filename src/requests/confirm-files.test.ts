@@ -16,7 +16,7 @@ const gone = (lost: 'directory' | 'files'): Refusal => ({
 });
 const HELD_PURGE = { releases: ['web'], reason: 'the directory /modules is empty' };
 
-/** What a confirmation of the module `web` leads to. */
+/** The effects of a confirmation of the module `web`. */
 async function confirmed(
   path: string,
   refusal: Refusal | undefined,

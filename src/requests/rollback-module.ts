@@ -48,13 +48,13 @@ export interface RollbackParts {
   readonly stop: AbortSignal;
 }
 
-/** What is recorded of a revision. */
+/** The record of a revision. */
 type RecordedSource = Awaited<ReturnType<Releases['history']['source']>>;
 
 /** A request of a command waits 30 s for its response. */
 const RESPONSE_MS = 20_000;
 
-/** What a rollback that was accepted does. */
+/** The steps of an accepted rollback. */
 interface RollbackPlan {
   readonly module: Module;
   readonly target: RevisionView;
@@ -158,7 +158,7 @@ function obstacleOf(
   return undefined;
 }
 
-/** What of the current section does not fit the schema of a revision. Without a record nothing is known. */
+/** The parts of the current section that do not fit the schema of a revision. Without a record nothing is known. */
 async function problemsOfSettings(
   { configuration: { values } }: RollbackParts,
   { name }: Module,
@@ -172,7 +172,7 @@ async function problemsOfSettings(
   return settingsFit({ module: name, section, staticValues: {}, schemas, secrets: values.secretsOf(name) });
 }
 
-/** What the schemas in force say about a section that is to be restored. */
+/** The problem that the schemas in force report for a section that is to be restored. */
 function problemOfSection(
   { configuration: { values } }: RollbackParts,
   { name }: Module,

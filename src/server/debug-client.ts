@@ -24,7 +24,7 @@ export interface DebugRequest {
   readonly form?: Readonly<Record<string, string>>;
   /** Sent as JSON by POST. */
   readonly body?: Readonly<Record<string, string>>;
-  /** What requests an action, if that is not a command; named in the log and the Event. */
+  /** The requester of an action, if that is not a command; named in the log and the Event. */
   readonly client?: ActionClient;
 }
 

@@ -433,7 +433,7 @@ function parameterTable(list: readonly RuntimeParameterView[]): string {
   return `${[row('NAME', 'VALUE', 'EXPIRE AT', 'DESCRIPTION'), ...rows].join('\n')}\n`;
 }
 
-/** What requests an action, for the log and the Event. */
+/** The requester of an action, for the log and the Event. */
 function clientOf(origin: RequestOrigin | undefined): string {
   const client = origin?.headers[CLIENT_HEADER.toLowerCase()];
   return ACTION_CLIENTS.find((known) => known === client) ?? 'debug socket';

@@ -1,4 +1,4 @@
-/** What a source delivered of a module, and the sources themselves, as commands, the page and the API show it. */
+/** Versions of a module from a source, and the sources themselves, as commands, the page and the API show them. */
 
 import type { ModuleUpdate } from './module-update.ts';
 import { updateText } from './module-update.ts';
@@ -22,9 +22,9 @@ export interface ModuleDelivery {
   /** Versions that are not tried again without approval, the newest last. */
   readonly failed: readonly (DeliveredVersion & { readonly why: string })[];
   readonly isUpdating: boolean;
-  /** What the gates of the installed version wait for. */
+  /** Why the gates of the installed version have not passed yet. */
   readonly waitsFor: string | null;
-  /** What is wrong with its spec. */
+  /** The mistakes in its spec. */
   readonly invalid: string | null;
   /** Why the files of the installed version are nowhere. */
   readonly missing: string | null;
@@ -45,7 +45,7 @@ export interface SourceState {
   readonly name: string;
   /** Null while its spec is invalid. */
   readonly url: string | null;
-  /** What is wrong with its spec. */
+  /** The mistakes in its spec. */
   readonly invalid: string | null;
   /** Why it could not be read the last time. */
   readonly problem: string | null;
@@ -68,7 +68,7 @@ function sourceText({ name, problem, lastSuccessAt }: SourceState): string | und
   return `ModuleSource ${name} ${since}: ${problem}; its modules run as they are, and it is tried again`;
 }
 
-/** What a person has to correct before anything can be delivered. */
+/** The mistakes that a person has to correct before anything can be delivered. */
 export function invalidTexts({ sources, modules }: DeliveryState): readonly string[] {
   const names = new Set(sources.map(({ name }) => name));
   return [
@@ -83,7 +83,7 @@ export function invalidTexts({ sources, modules }: DeliveryState): readonly stri
   ];
 }
 
-/** What is tried again. */
+/** Failures that are retried. */
 export function failingTexts({ sources, modules }: DeliveryState): readonly string[] {
   return [
     ...sources.flatMap((source) => sourceText(source) ?? []),

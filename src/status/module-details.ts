@@ -96,7 +96,7 @@ export interface RevisionView {
   readonly revision: number;
   /** Helm's own. */
   readonly status: string;
-  /** What became of it: `running`, `replaced`, `failed`, `rolled-back` or `unfinished`. */
+  /** The outcome: `running`, `replaced`, `failed`, `rolled-back` or `unfinished`. */
   readonly outcome: string;
   /** Why it failed or was rolled back, or what it is a rollback to; empty for others. */
   readonly reason: string;

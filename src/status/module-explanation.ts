@@ -116,7 +116,7 @@ export interface ModuleExplanation {
   readonly drift: ModuleDrift | null;
   /** A version that does not run yet; absent without any. */
   readonly update?: ModuleUpdate;
-  /** What its source delivered; absent for a module of a plain directory. */
+  /** The versions from its source; absent for a module of a plain directory. */
   readonly delivery?: ModuleDelivery;
   /** Sentences about snapshots of its hooks, and of global ones, that are not up to date; absent without any. */
   readonly warnings?: readonly string[];

@@ -19,7 +19,7 @@ export const HOOK_FINALIZER = `${MODULE_GROUP}/finalize-hook`;
 /** The definition of the reconcile webhook in `module.yaml` at the last run, for when the module's directory is gone. */
 export type FinalizerRelease = 'enabled' | 'deleting' | 'released' | 'not-held';
 
-/** What `module.yaml` said about the HTTP hook when the module was run last, for when the module's directory is gone. */
+/** The HTTP hook in `module.yaml` when the module was run last, for when the module's directory is gone. */
 export const HOOK_ANNOTATION = `${MODULE_GROUP}/hook`;
 
 export const OPERATIONS = ['reconcile', 'force-reconcile', 'abort'] as const;

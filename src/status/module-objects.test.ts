@@ -53,7 +53,7 @@ class Lab implements AsyncDisposable {
   readonly unfinished: string[] = [];
   isTooEarly = false;
   mayRemove = true;
-  /** What the watch finds; to be set before the first await. */
+  /** The objects that the watch finds; to be set before the first await. */
   staged: readonly KubeObject[] = [];
   facts: readonly ModuleFacts[] = [factsOf('web')];
   refuse: (request: KubeRequest) => number | undefined = () => undefined;

@@ -1,4 +1,4 @@
-/** What a user wants of a rollback. */
+/** A request for a rollback. */
 export interface RollbackOrder {
   /** A revision or a version; undefined: the newest good one with other files. */
   readonly to: string | undefined;

@@ -1,7 +1,7 @@
 // A version of a module that does not run yet: whether a person has to do something about it, and what. Status,
 // explanations, lists, the page and the API say it in these words.
 
-/** What ends it: `fix` the correction of an error, `decision` that of a person, `time` only time. */
+/** The end of the wait: `fix` the correction of an error, `decision` that of a person, `time` only time. */
 export type UpdateNeed = 'fix' | 'decision' | 'time';
 
 /** A version of a module that does not run yet. */
@@ -15,7 +15,7 @@ export interface ModuleUpdate {
   /** When it may go on by itself; absent where no time ends it. */
   readonly until?: string;
   readonly needs: UpdateNeed;
-  /** What a person does about it; absent where nothing has to be done. */
+  /** The remedy for a person; absent where nothing has to be done. */
   readonly remedy?: string;
   /** No version of the module runs yet; absent for an update. */
   readonly isFirst?: true;

@@ -49,7 +49,7 @@ export function updateOf(
   return { update: moduleUpdate(name, update) };
 }
 
-/** What the source of a module delivered; empty for a module of a plain directory. */
+/** The versions from the source of a module; empty for a module of a plain directory. */
 export function deliveryOf(
   { delivery }: UpdateSources,
   name: ModuleName,

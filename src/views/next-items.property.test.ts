@@ -71,7 +71,7 @@ function countTicks(lab: OperatorLab): number {
   return tasks.filter(({ trigger }) => trigger === 'Schedule').length;
 }
 
-/** What is announced with a time of its own: crontabs have no clock here. */
+/** The items that are announced with a time of their own: crontabs have no clock here. */
 function announced(lab: OperatorLab): readonly NextItem[] {
   return items(lab).filter(({ kind }) => kind !== 'schedule');
 }

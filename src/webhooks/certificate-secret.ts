@@ -7,7 +7,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import type { ServingCertificate } from '@addon-operator/http-server/webhook-certificates';
 import { isObject } from '@addon-operator/json';
 import { hasStatus, type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
-import { resourcePath } from '@addon-operator/kube-client/kube-object';
+import { resourcePath, SECRETS } from '@addon-operator/kube-client/kube-object';
 import { expiryOf, renewedCertificates, type StoredCertificates } from './certificate-renewal.ts';
 
 export interface CertificateSecretOptions {
@@ -19,7 +19,6 @@ export interface CertificateSecretOptions {
   readonly clock: Clock;
 }
 
-const SECRETS = { group: '', version: 'v1', plural: 'secrets' };
 const KEYS = { authorities: 'ca.crt', authorityKey: 'ca.key', cert: 'tls.crt', key: 'tls.key' } as const;
 const MAX_ATTEMPTS = 6;
 

@@ -1,7 +1,7 @@
 /** The longest time that hooks, extensions and objects of the cluster can have something put off: a year. */
 export const LONGEST_DELAY_MS = 365 * 24 * 60 * 60_000;
 
-/** What a Date can hold; beyond it its methods throw. */
+/** The range of a Date; beyond it its methods throw. */
 const LAST_MS = 8.64e15;
 
 /** Limits a delay that came from outside to a value that timers and dates accept. NaN becomes 0. */

@@ -26,7 +26,7 @@ function setUp(onFire?: (crontab: string) => void) {
 
 /** Timers run on, but the wall clock can be set. */
 class JumpingClock extends FakeClock {
-  /** What was added or aborted before takes effect first. */
+  /** Earlier additions and aborts take effect before the jump. */
   override async advance(ms: number): Promise<void> {
     await settle();
     await super.advance(ms);

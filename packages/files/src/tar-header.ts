@@ -19,7 +19,7 @@ const LINK_NAME: Field = { at: 157, lengthBytes: 100 };
 const MAGIC: Field = { at: 257, lengthBytes: 5 };
 const PREFIX: Field = { at: 345, lengthBytes: 155 };
 
-/** What a header says, without the headers of long names that may precede it. */
+/** The fields of a header, without the headers of long names that may precede it. */
 export interface TarHeader {
   /** With the ustar prefix. */
   readonly name: string;

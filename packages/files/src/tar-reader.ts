@@ -66,7 +66,7 @@ const META: Readonly<Record<string, 'pax' | 'global' | 'path' | 'linkpath'>> = {
 /** A long name has at most 4096 bytes; the rest is for attributes that are ignored. */
 const MAX_META_BYTES = 64 * 1024;
 
-/** What headers before an entry say about it. */
+/** The facts about an entry from the headers before it. */
 interface Extension {
   readonly path?: string;
   readonly linkpath?: string;

@@ -26,7 +26,7 @@ afterEach(() => stop.abort());
 
 const LABELS = { labels: { of: 'us' } };
 
-/** What is reported about objects: those that exist, those that do not with a minus, and why nothing can be reported. */
+/** The reports about objects: those that exist, those that do not with a minus, and why nothing can be reported. */
 function follow(names: readonly string[], signal = stop.signal): string[] {
   const reported: string[] = [];
   const onChange = (name: string, metadata: unknown): void => {

@@ -4,7 +4,7 @@ import { filesOfRevision, type RecordedSource, unpackSource } from './release-so
 import type { ReleaseRevision, ReleaseStore } from './release-store.ts';
 
 /**
- * What became of a revision. `rolled-back`: a rollback took its place. `unfinished`: helm works on
+ * The outcome of a revision. `rolled-back`: a rollback took its place. `unfinished`: helm works on
  * it, or was interrupted.
  */
 export type RevisionOutcome = 'running' | 'replaced' | 'failed' | 'rolled-back' | 'unfinished';
@@ -41,7 +41,7 @@ export interface ReleaseHistory {
    * @throws OperatorError HELM_RELEASE_CORRUPT, or the errors of the API client
    */
   manifest(release: string, revision: number, signal: AbortSignal): Promise<string | undefined>;
-  /** What a revision was deployed from, beside its files; undefined where that is not recorded. @throws the errors of the API client */
+  /** The source of a revision, beside its files; undefined where that is not recorded. @throws the errors of the API client */
   source(release: string, revision: number, signal: AbortSignal): Promise<RecordedSource | undefined>;
 }
 

@@ -29,7 +29,7 @@ export interface ReleaseSource {
   readonly section?: JsonObject | undefined;
 }
 
-/** What is recorded of a {@link ReleaseSource} with its schemas. */
+/** The record of a {@link ReleaseSource} with its schemas. */
 export interface RecordedSource {
   readonly version: string | undefined;
   /** Undefined where it was too large to be recorded. */

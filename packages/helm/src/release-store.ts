@@ -305,7 +305,7 @@ export class ReleaseStore {
     await this.#kube.request(request, signal);
   }
 
-  /** What the revisions of a release were deployed from, packed, by the names of their records. */
+  /** The sources of the revisions of a release, packed, by the names of their records. */
   async sources(release: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const query = { labelSelector: `${SOURCE_LABEL}=${release}` };
     const list = fieldsOf(await this.#kube.request({ method: 'GET', path: this.#collection, query }, signal));

@@ -85,7 +85,7 @@ class World {
     await this.monitors.ensure(module, objectsOf(module));
   }
 
-  /** What is asked of the API server in a period. */
+  /** The requests to the API server in a period. */
   async pass(): Promise<readonly string[]> {
     this.cluster.calls.length = 0;
     await this.clock.advance(PERIOD_MS);

@@ -19,7 +19,7 @@ export function problemAt(path: Path, message: string): string {
 /** Called for each mistake; the path of an unknown key ends with that key. */
 export type Report = (path: Path, message: string) => void;
 
-/** What a value must look like: the same for the check, for editors and, as {@link Shaped}, for the compiler. */
+/** The form of a value: the same for the check, for editors and, as {@link Shaped}, for the compiler. */
 export interface Shape<T = unknown> {
   /** JSON schema. */
   readonly schema: Readonly<Record<string, unknown>>;
@@ -80,11 +80,13 @@ export function onlyTrue(description: string): Shape<true> {
   };
 }
 
-export function count(description: string): Shape<number> {
+export function count(description: string, maximum?: number): Shape<number> {
+  const range = maximum === undefined ? 'on' : `to ${maximum}`;
   return {
-    schema: { type: 'integer', minimum: 0, description },
+    schema: { type: 'integer', minimum: 0, ...(maximum !== undefined && { maximum }), description },
     check: (value, path, report) => {
-      if (!Number.isInteger(value) || Number(value) < 0) report(path, 'must be a whole number from 0 on');
+      const isIn = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= (maximum ?? Infinity);
+      if (!isIn) report(path, `must be a whole number from 0 ${range}`);
     },
   };
 }

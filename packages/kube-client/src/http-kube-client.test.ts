@@ -48,7 +48,7 @@ function fixedCredentials(credentials: Credentials): HttpKubeClientOptions['cred
   return { current: async () => credentials, refresh: async () => credentials };
 }
 
-/** What the promise rejects with. */
+/** The error of the rejected promise. */
 function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,

@@ -32,6 +32,18 @@ export interface ApiResource {
   readonly verbs: readonly string[];
 }
 
+/** Built in, so that no discovery is needed. */
+export const SECRETS: ApiResource = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  singular: 'secret',
+  shortNames: [],
+  isNamespaced: true,
+  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+};
+
 /** `v1` or `group/version`. */
 export function apiVersionOf(resource: Pick<ApiResource, 'group' | 'version'>): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;

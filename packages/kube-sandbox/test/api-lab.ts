@@ -31,7 +31,7 @@ export interface CallResult {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a watch has sent so far. */
+/** The events that a watch has sent so far. */
 export interface OpenWatch {
   readonly events: readonly Record<string, unknown>[];
   /** `TYPE name` of each event. */

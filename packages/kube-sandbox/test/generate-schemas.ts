@@ -172,7 +172,7 @@ export function typeName(schema: unknown): string {
   return type === 'number' ? 'float64' : type === 'boolean' ? 'bool' : typeof type === 'string' ? type : '';
 }
 
-/** What the package keeps of the API server. */
+/** The data of the API server that the package keeps. */
 export interface BuiltInData extends BuiltInSchemas {
   readonly kinds: readonly Fields[];
   readonly goTypes: Fields;

@@ -8,7 +8,7 @@ function redactorOf(...secrets: readonly string[]): Redactor {
   return redactor;
 }
 
-/** What programs write who know this secret. */
+/** The spellings in which programs write this secret. */
 const SECRET = 'Sup3r/S3cret+pass"word\\x&<é>~ 2026';
 
 test.each([

@@ -1,7 +1,7 @@
 import { readManifest, referrersTag } from './oci-manifest.ts';
 import type { Descriptor, FetchedManifest, Repository, WritableRepository } from './repository.ts';
 
-/** What of an artifact was sent; the rest was there already. */
+/** The parts of an artifact that were sent; the rest was there already. */
 export interface CopiedArtifact {
   readonly digest: string;
   /** Blobs and manifests that were sent, those of signatures included. */

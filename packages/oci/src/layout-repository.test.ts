@@ -97,7 +97,7 @@ test.each(['../../etc/passwd', 'sha256:../../x', `sha512:${'a'.repeat(128)}`, ''
 );
 
 test.each([
-  ['{', 'the manifest is not JSON'],
+  ['{', 'the manifest is not a JSON object'],
   [
     '{"manifests":[{"digest":"sha256:../x","size":1}]}',
     'a descriptor in the manifest lacks mediaType, size or a sha256 digest',

@@ -1,7 +1,7 @@
 // A repository in a directory, as the OCI image layout specification describes it: `oci-layout`, `index.json` with tags as
 // annotations, and blobs by digest. crane, oras and skopeo read and write the same.
 
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -41,7 +41,7 @@ export class LayoutRepository implements WritableRepository {
     const entries = await this.#entries();
     const entry = entries.find((one) => tagOf(one) === reference || one.digest === reference);
     if (entry !== undefined) return withoutTag(entry);
-    if (!isDigest(reference) || !(await exists(this.#blobFile(reference)))) return undefined;
+    if (!isDigest(reference) || !existsSync(this.#blobFile(reference))) return undefined;
     return (await this.manifest(reference, signal)).descriptor;
   }
 
@@ -87,7 +87,7 @@ export class LayoutRepository implements WritableRepository {
   async pushBlob(blob: BlobContent, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     const file = this.#blobFile(blob.digest);
-    if (await exists(file)) return false;
+    if (existsSync(file)) return false;
     const check = new ContentCheck(blob);
     await this.#write(file, async function* checked() {
       for await (const chunk of blob.open()) {
@@ -192,16 +192,6 @@ function tagOf({ annotations }: Descriptor): string | undefined {
 function withoutTag({ annotations, ...descriptor }: Descriptor): Descriptor {
   const { [REF_NAME]: _, ...others } = annotations ?? {};
   return Object.keys(others).length === 0 ? descriptor : { ...descriptor, annotations: others };
-}
-
-async function exists(file: string): Promise<boolean> {
-  try {
-    await stat(file);
-    return true;
-  } catch (error) {
-    if (isMissingFile(error)) return false;
-    throw error;
-  }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -17,11 +17,6 @@ test.each([
   });
 });
 
-test('a host that is allowed without TLS is requested without', async () => {
-  const repository = openRepository('oci://0.0.0.0:1/web', { clock, plainHttp: ['0.0.0.0:1'] });
-  await expect(repository.tags(signal)).rejects.toThrow('http://0.0.0.0:1/v2/web/tags/list: ');
-});
-
 test('a URL that is none and a mirror that is no registry are refused at once', () => {
   const open = (url: string, mirrors: readonly string[] = []): unknown =>
     openRepository(url, { clock, mirrors });

@@ -13,15 +13,9 @@ import { parseRepositoryUrl } from './repository-url.ts';
 export interface SessionOptions {
   readonly clock: Clock;
   /** Default: no account. */
-  readonly credentials?: CredentialSource;
+  readonly credentials?: CredentialSource | undefined;
   /** Certificates of authorities (PEM) that are trusted in addition to those of the system. */
-  readonly ca?: string;
-  /** Hosts that are reached without TLS, besides localhost and loopback addresses: `registry.local:5000`. */
-  readonly plainHttp?: readonly string[];
-  /** Hosts of token servers that get credentials although they are of another domain than their registry. */
-  readonly realmHosts?: readonly string[];
-  /** Default 10 s. */
-  readonly connectTimeoutMs?: number;
+  readonly ca?: string | undefined;
   /** For the headers of a response, and for each further piece of its body. Default 30 s. */
   readonly responseTimeoutMs?: number;
 }
@@ -40,11 +34,11 @@ export class RegistrySession {
   readonly #authorization: RegistryAuthorization;
 
   constructor(options: SessionOptions) {
-    const { clock, credentials = noAccount, realmHosts = [] } = options;
+    const { clock, credentials = noAccount } = options;
     this.#options = options;
     this.#connections = new RegistryConnections(options);
     const connections = this.#connections;
-    this.#authorization = new RegistryAuthorization({ clock, connections, credentials, realmHosts });
+    this.#authorization = new RegistryAuthorization({ clock, connections, credentials });
   }
 
   /**
@@ -75,10 +69,9 @@ export class RegistrySession {
     if (location.type === 'layout')
       throw new OperatorError('SOURCE_INVALID', `${url}: a mirror is a registry`);
     const { host, name } = location;
-    const isPlainHttp = isLoopback(host) || (this.#options.plainHttp ?? []).includes(host);
     const { clock } = this.#options;
     const parts = { clock, connections: this.#connections, authorization: this.#authorization };
-    return new RegistryEndpoint(host, name, isPlainHttp, parts);
+    return new RegistryEndpoint(host, name, isLoopback(host), parts);
   }
 }
 

@@ -11,7 +11,7 @@ import { statusError } from './response-status.ts';
 import { TokenCache, type TokenUse } from './token-cache.ts';
 import { tokenRealm } from './token-realm.ts';
 
-/** What a request does with a repository. */
+/** A repository, and the actions of a request on it. */
 export interface RepositoryAccess {
   /** Of the registry, with its protocol. */
   readonly base: URL;
@@ -24,8 +24,6 @@ export interface AuthorizationOptions {
   readonly clock: Clock;
   readonly connections: Pick<RegistryConnections, 'send'>;
   readonly credentials: CredentialSource;
-  /** Hosts of token servers that get credentials although they are of another domain than the registry. */
-  readonly realmHosts: readonly string[];
 }
 
 const MAX_TOKEN_RESPONSE_BYTES = 65_536;
@@ -95,17 +93,17 @@ export class RegistryAuthorization {
   }
 
   async #requestToken(use: TokenUse, access: RepositoryAccess, signal: AbortSignal): Promise<string> {
-    const { base, host } = access;
-    const realm = tokenRealm(use, { base, host }, this.#options.realmHosts);
+    const { host } = access;
+    const realm = tokenRealm(use, access);
     const requestedMs = this.#options.clock.steadyMs();
     const response = await this.#options.connections.send(tokenRequest(realm, use), signal);
-    const body = await response.bytes(MAX_TOKEN_RESPONSE_BYTES);
+    const body = await response.json(MAX_TOKEN_RESPONSE_BYTES);
     if (response.status !== 200) {
       const account = use.credential === undefined ? 'without an account' : 'with the account that was given';
       const message = `The token server ${shown(realm)} of ${host}/${access.name} returned ${response.status} ${account}`;
       throw statusError(response, message, this.#options.clock.wallMs());
     }
-    const { token, access_token: accessToken, expires_in: seconds } = fieldsOf(parse(body));
+    const { token, access_token: accessToken, expires_in: seconds } = fieldsOf(body);
     const found = typeof token === 'string' && token !== '' ? token : accessToken;
     if (typeof found !== 'string' || found === '') {
       throw new OperatorError('REGISTRY_UNREACHABLE', `The token server ${shown(realm)} returned no token`);
@@ -145,12 +143,4 @@ function tokenRequest(realm: URL, { service, scope, credential }: TokenUse): Reg
 
 function keyOf({ base, name, actions }: RepositoryAccess): string {
   return `${base.host} ${name} ${actions}`;
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
 }

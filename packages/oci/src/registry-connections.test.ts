@@ -145,7 +145,7 @@ test('a registry without TLS is named', async () => {
   const url = new URL(plain.href.replace('http:', 'https:'));
   await expect(get(url)).rejects.toMatchObject({
     code: 'REGISTRY_UNREACHABLE',
-    message: `${url.href}: it does not speak TLS; a registry without TLS has to be allowed explicitly`,
+    message: `${url.href}: it does not speak TLS; only localhost and loopback addresses may be without`,
   });
 });
 

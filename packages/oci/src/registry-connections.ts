@@ -13,9 +13,7 @@ import { StaleConnectionError, sendRequest } from '@addon-operator/kube-client/h
 export interface ConnectionOptions {
   readonly clock: SteadyClock;
   /** Certificates of authorities (PEM) that are trusted in addition to those of the system. */
-  readonly ca?: string;
-  /** Default 10 s. */
-  readonly connectTimeoutMs?: number;
+  readonly ca?: string | undefined;
   /** For the headers of a response, and for each further piece of its body. Default 30 s. */
   readonly responseTimeoutMs?: number;
 }
@@ -38,19 +36,18 @@ const MAX_DISCARDED_BYTES = 65_536;
 const MS_PER_SECOND = 1_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
+const UNTRUSTED = 'its certificate is of an authority that is not trusted; trust it as a CA of the source';
+
 /** Why a certificate is not trusted, by the code of OpenSSL or Node. */
 const TLS_PROBLEMS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet; is the clock right?',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed; trust it as a CA of the source',
-  SELF_SIGNED_CERT_IN_CHAIN:
-    'its certificate is of an authority that is not trusted; trust it as a CA of the source',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'its certificate is of an authority that is not trusted; trust it as a CA of the source',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its certificate is of an authority that is not trusted; trust it as a CA of the source',
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  EPROTO: 'it does not speak TLS; a registry without TLS has to be allowed explicitly',
+  EPROTO: 'it does not speak TLS; only localhost and loopback addresses may be without',
 };
 
 /** Connections that repositories with the same authorities share. */
@@ -93,7 +90,7 @@ export class RegistryConnections {
   }
 
   async #sendOnce(request: RegistryRequest, outer: AbortSignal): Promise<RegistryResponse> {
-    const { clock, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.#options;
+    const { clock } = this.#options;
     const { url, method, headers } = request;
     const agent = this.#agents[url.protocol];
     if (agent === undefined) throw unreachable(url, 'it is neither http nor https');
@@ -108,7 +105,7 @@ export class RegistryConnections {
         const sent = { url, method, headers, body, agent };
         return new RegistryResponse(
           url,
-          await sendRequest(sent, { clock, connectTimeoutMs }, wait.signal),
+          await sendRequest(sent, { clock, connectTimeoutMs: CONNECT_TIMEOUT_MS }, wait.signal),
           wait,
         );
       } catch (error) {
@@ -231,6 +228,16 @@ export class RegistryResponse {
       if (length > limit) throw tooLong();
     }
     return Buffer.concat(chunks);
+  }
+
+  /** The body as JSON; undefined where it is none. @throws as {@link bytes} */
+  async json(limit: number): Promise<unknown> {
+    const body = await this.bytes(limit);
+    try {
+      return JSON.parse(body.toString());
+    } catch {
+      return undefined;
+    }
   }
 
   /** Gives a connection back whose response is short; that of a long one is closed. */

@@ -95,12 +95,7 @@ export class RegistryEndpoint {
 
 /** The codes and messages of the body, as the specification has them. */
 async function reasonOf(response: RegistryResponse): Promise<string> {
-  let errors: unknown;
-  try {
-    errors = fieldsOf(JSON.parse((await response.bytes(MAX_ERROR_BYTES)).toString()))['errors'];
-  } catch {
-    return '';
-  }
+  const { errors } = fieldsOf(await response.json(MAX_ERROR_BYTES).catch(() => undefined));
   const reasons = (Array.isArray(errors) ? errors : []).map((error) => {
     const { code, message } = fieldsOf(error);
     return [code, message].filter((part) => typeof part === 'string' && part !== '').join(' ');

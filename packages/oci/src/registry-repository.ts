@@ -5,6 +5,7 @@ import { BlobDownload } from './blob-download.ts';
 import { hexOf, isDigest } from './digest.ts';
 import {
   checkedManifest,
+  descriptorsIn,
   indexOf,
   MANIFEST_TYPES,
   MAX_MANIFEST_BYTES,
@@ -13,7 +14,7 @@ import {
   referrersTag,
 } from './oci-manifest.ts';
 import type { RegistryResponse } from './registry-connections.ts';
-import type { RegistryEndpoint } from './registry-endpoint.ts';
+import type { EndpointRequest, RegistryEndpoint } from './registry-endpoint.ts';
 import type { BlobContent, Descriptor, FetchedManifest, WritableRepository } from './repository.ts';
 import { isTag, requireReference } from './repository-url.ts';
 import { nextPage } from './response-headers.ts';
@@ -96,7 +97,7 @@ export class RegistryRepository implements WritableRepository {
   async referrers(digest: string, signal: AbortSignal): Promise<readonly Descriptor[]> {
     hexOf(digest);
     const listed = await this.#pages(`referrers/${digest}`, 'manifests', [200, ...NO_REFERRERS], signal);
-    if (listed !== undefined) return readManifest(jsonOf({ manifests: listed }), this.url).manifests;
+    if (listed !== undefined) return descriptorsIn(listed, this.url);
     const index = await this.#getManifest(this.#registry, referrersTag(digest), signal);
     return index === undefined ? [] : readManifest(index.bytes, this.url).manifests;
   }
@@ -209,9 +210,9 @@ export class RegistryRepository implements WritableRepository {
         { method: 'GET', path: page, expect },
         signal,
       );
-      const body = await response.bytes(MAX_PAGE_BYTES);
+      const body = await response.json(MAX_PAGE_BYTES);
       if (response.status !== 200) return undefined;
-      const list = fieldsOf(parseJson(body))[field];
+      const list = fieldsOf(body)[field];
       // Some registries respond to paths that they do not know with a page for people.
       if (list === undefined && expect.includes(404)) return undefined;
       if (list !== null && !Array.isArray(list)) {
@@ -253,22 +254,7 @@ export class RegistryRepository implements WritableRepository {
     await done.discard();
   }
 
-  async #push(
-    request: Parameters<RegistryEndpoint['send']>[0],
-    signal: AbortSignal,
-  ): Promise<RegistryResponse> {
+  async #push(request: EndpointRequest, signal: AbortSignal): Promise<RegistryResponse> {
     return await this.#registry.send({ ...request, actions: 'pull,push' }, signal);
-  }
-}
-
-function jsonOf(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value));
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
   }
 }

@@ -6,6 +6,8 @@ export interface Descriptor {
   /** Bytes. */
   readonly size: number;
   readonly artifactType?: string;
+  /** Of a manifest in an index, in the words of Go: `linux`, `amd64`. */
+  readonly platform?: { readonly os: string; readonly architecture: string };
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

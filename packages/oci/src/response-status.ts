@@ -5,7 +5,7 @@ import { retryAfterMs } from './response-headers.ts';
 const MS_PER_SECOND = 1_000;
 
 /**
- * What a status other than the expected ones means: 429 and 503 with the time that the registry asks to wait.
+ * The error for an unexpected status: for 429 and 503 with the time that the registry asks to wait.
  *
  * @param wallNowMs what a date in the response is compared with
  */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { Credential } from './registry-credentials.ts';
 
-/** What a token is for. */
+/** The use of a token: where it is valid, and for which account. */
 export interface TokenUse {
   readonly registry: string;
   readonly realm: string;
@@ -15,7 +15,7 @@ export interface TokenUse {
 const MS_PER_SECOND = 1_000;
 /** A token is replaced before it expires on its way. */
 const USED_PART = 0.9;
-/** What the token protocol says for a response without a time. */
+/** The default of the token protocol for a response without a time. */
 const DEFAULT_SECONDS = 60;
 const MAX_TOKENS = 1_000;
 

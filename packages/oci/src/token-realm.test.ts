@@ -4,19 +4,11 @@ import { tokenRealm } from './token-realm.ts';
 const ACCOUNT = { username: 'me', password: 'secret' };
 
 describe('a token server', () => {
-  const realmOf = (
-    base: string,
-    realm: string,
-    { credential = ACCOUNT, allowed = [] }: Options = {},
-  ): string =>
-    tokenRealm(
-      { realm, credential: credential ?? undefined },
-      { base: new URL(base), host: 'the registry' },
-      allowed,
-    ).href;
+  const realmOf = (base: string, realm: string, { credential = ACCOUNT }: Options = {}): string =>
+    tokenRealm({ realm, credential: credential ?? undefined }, { base: new URL(base), host: 'the registry' })
+      .href;
   interface Options {
     readonly credential?: typeof ACCOUNT | null;
-    readonly allowed?: readonly string[];
   }
 
   for (const [base, realm] of [
@@ -53,16 +45,6 @@ describe('a token server', () => {
       expect(() => realmOf(base, realm)).toThrow(problem);
     });
   }
-
-  test('of another domain gets the account, if it is allowed, but never without TLS', () => {
-    const allowed = ['auth.example.com'];
-    expect(realmOf('https://registry.example.org', 'https://auth.example.com/t', { allowed })).toBe(
-      'https://auth.example.com/t',
-    );
-    expect(() => realmOf('https://registry.example.org', 'http://auth.example.com/t', { allowed })).toThrow(
-      'it has no TLS',
-    );
-  });
 
   test('of another domain is asked without an account, but never without TLS', () => {
     const credential = null;

@@ -8,13 +8,11 @@ const KNOWN_REALMS: Readonly<Record<string, string>> = { 'registry-1.docker.io':
 /**
  * The token server that a registry refers to.
  *
- * @param allowed hosts of token servers that get credentials although they are of another domain
  * @throws OperatorError REGISTRY_REFUSED for one that must not get the credentials of this registry
  */
 export function tokenRealm(
   { realm, credential }: Pick<TokenUse, 'realm' | 'credential'>,
   { base, host }: { readonly base: URL; readonly host: string },
-  allowed: readonly string[],
 ): URL {
   const refuse = (problem: string): OperatorError => {
     const server = URL.canParse(realm) ? shown(new URL(realm)) : 'what it calls its realm';
@@ -24,9 +22,9 @@ export function tokenRealm(
   const url = new URL(realm);
   if (base.protocol === 'https:' && url.protocol !== 'https:')
     throw refuse('it has no TLS, unlike the registry');
-  const isKnown = [base.hostname, KNOWN_REALMS[base.hostname], ...allowed].includes(url.hostname);
+  const isKnown = [base.hostname, KNOWN_REALMS[base.hostname]].includes(url.hostname);
   if (credential === undefined || isKnown || areRelated(url.hostname, base.hostname)) return url;
-  throw refuse('it is of another domain and gets no credentials, unless its host is allowed');
+  throw refuse('it is of another domain and gets no credentials');
 }
 
 /** Whether one is a subdomain of the other, which is more than a top-level domain. */

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** What arrives of a text that is written into the other end. */
+/** The text that arrives when it is written into the other end. */
 async function sent(text: string, parent: string): Promise<string> {
   let received = '';
   const channel = await openByteChannel((bytes) => {

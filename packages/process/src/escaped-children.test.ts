@@ -41,7 +41,7 @@ async function start(clock = new FakeClock(), log: Logger = silentLogger) {
   return { launcher, clock };
 }
 
-/** What leaves the group in different ways, and goes on for ever; `%s` is what it does first. */
+/** Programs that leave the group in different ways, and run for ever; `%s` is their first step. */
 const ESCAPES = {
   setsid: (first: string) => `setsid sh -c '${first}; exec sleep 1000' > /dev/null 2>&1 &`,
   'double fork and setsid': (first: string) =>

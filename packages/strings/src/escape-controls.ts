@@ -24,3 +24,9 @@ export function readableLine(line: string): string {
 export function oneLine(text: string): string {
   return escapeControls(text.trim().replaceAll(/\s*\n\s*/g, ' '));
 }
+
+/** The text in one line that is harmless in a terminal, cut after so many characters. */
+export function shortLine(text: string, maxCharacters: number): string {
+  const line = escapeControls(text);
+  return line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…` : line;
+}

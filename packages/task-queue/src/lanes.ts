@@ -59,7 +59,7 @@ interface LaneOptions {
   readonly end: () => void;
 }
 
-/** What makes a queue one of several, each for the tasks of one key. */
+/** The place of a queue among several, each for the tasks of one key. */
 export class Lane {
   /** Name of all these queues together. */
   readonly queue: string;

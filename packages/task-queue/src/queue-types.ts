@@ -25,11 +25,11 @@ export interface QueueEntry<T> {
   readonly lastError: string;
   /** The code of that error; absent where it has none. */
   readonly lastCode?: ErrorCode | undefined;
-  /** What else is known of that error; absent before the first failure. */
+  /** Further facts about that error; absent before the first failure. */
   readonly lastFacts?: ErrorFacts;
 }
 
-/** What a handler says about the task it was given. */
+/** The outcome of a task, from its handler. */
 export type TaskOutcome<T> =
   /** Done. `after` goes directly behind the finished task, `tail` to the end of the queue. */
   | { readonly type: 'success'; readonly after?: readonly T[]; readonly tail?: readonly T[] }
@@ -38,7 +38,7 @@ export type TaskOutcome<T> =
   /** Not finished: `before` runs first, then this task again; with `when` not until that promise settles. */
   | { readonly type: 'repeat'; readonly before?: readonly T[]; readonly when?: Promise<unknown> };
 
-/** What the worker of a queue does. */
+/** The activity of the worker of a queue. */
 export type QueueStatus =
   /** Between two tasks, or before there is a worker. */
   | { readonly type: 'idle' }
@@ -63,7 +63,7 @@ export interface TaskFailure {
   readonly delayMs: number;
 }
 
-/** What is done to a queue, in the words of the metric `tasks_queue_action_duration_seconds`. */
+/** Actions on a queue, in the words of the metric `tasks_queue_action_duration_seconds`. */
 export type QueueAction =
   | 'AddFirst'
   | 'AddLast'

@@ -61,7 +61,7 @@ class Lab {
     return Array.from({ length: count }, () => (this.#lastTask += 1));
   }
 
-  /** What is in the queue, and what its handler works at. */
+  /** The tasks in the queue, and the one that its handler runs. */
   held(): readonly number[] {
     const tasks = this.queue.entries.map(({ task }) => task);
     const { running } = this;

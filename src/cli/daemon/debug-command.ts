@@ -10,7 +10,7 @@ import type { DebugCall } from './debug-call.ts';
 /** Runs one command and returns the exit code. */
 export type CommandRunner = (run: () => Promise<number>) => Promise<void>;
 
-/** What a command needs to run. */
+/** Host and runner of a command. */
 export interface CommandParts {
   readonly host: CliHost;
   readonly runner: CommandRunner;
@@ -30,7 +30,7 @@ export interface DebugCommandSpec {
   readonly output?: OutputSpec;
 }
 
-/** What `-o` does to a command. */
+/** The output of a command, and its formats for `-o`. */
 export interface OutputSpec extends DefaultFormat {
   /** The operator's text is a table already, so that only names are taken from `table`. */
   readonly hasTextTable?: boolean;

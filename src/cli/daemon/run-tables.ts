@@ -98,7 +98,7 @@ export const nextTable: ToTable = (data) => {
   };
 };
 
-/** What ran, such as `ModuleRun web` or `HookRun web/a.sh (beforeHelm)`. */
+/** The subject of a run, such as `ModuleRun web` or `HookRun web/a.sh (beforeHelm)`. */
 export function recordedRunTitle(run: Fields): string {
   const subject = [stringOf(run['module']), stringOf(run['hook'])].filter((name) => name !== '').join('/');
   const binding = stringOf(run['binding']);

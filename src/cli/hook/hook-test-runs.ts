@@ -44,7 +44,7 @@ export interface TestRunResults {
 /** How results are printed. */
 interface Look {
   readonly paint: Paint;
-  /** What a user types to start this program. */
+  /** The command that starts this program. */
   readonly program: string;
 }
 

@@ -19,7 +19,7 @@ export function printedLineText({ stream, level, text, fields }: PrintedLine, pa
   return `  ${mark} ${readableLine(text)}${paint('dim', given.join(''))}\n`;
 }
 
-/** What a run is about, for its first line: `Synchronization of secrets with 2 objects`. */
+/** The first line of a run: `Synchronization of secrets with 2 objects`. */
 export function runTitle(contexts: unknown): string {
   const titles = (Array.isArray(contexts) ? contexts : [contexts]).map(contextTitle);
   return [...new Set(titles)].join(', ');
@@ -51,7 +51,7 @@ function objectTitle(object: unknown): string {
   return `: ${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`;
 }
 
-/** What came of a run, for people. */
+/** The outcome of a run, for people. */
 export function runText(run: TrialRun, paint: Paint, isApplied = false): string {
   const [would, wouldBe] = isApplied ? ['', 'was'] : ['would ', 'would be'];
   const { values, configValues, metrics, objects, failure, durationMs } = run;

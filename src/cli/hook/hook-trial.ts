@@ -23,7 +23,7 @@ import { writeKubeconfig } from '../sandbox/sandbox-files.ts';
 import { createFirstObjects } from '../sandbox/sandbox-objects.ts';
 import { withHookTools } from './hook-tools.ts';
 
-/** What is to be run, as the command line has it; paths are relative to the working directory. */
+/** The run that the command line requests; paths are relative to the working directory. */
 export interface HookTrialOptions {
   readonly hook: string;
   readonly binding?: string;
@@ -72,7 +72,7 @@ export async function withHookTrial<T>(
   return await withSandboxTrial(options, tap, host, use);
 }
 
-/** What cannot be had without changing the cluster, or is there already. */
+/** Options that need a sandbox: the cluster would have to change, or has them already. */
 const OF_SANDBOX = ['cluster', 'event', 'object', 'values'] as const;
 
 async function withClusterTrial<T>(
@@ -123,7 +123,7 @@ async function withClusterTrial<T>(
   );
 }
 
-/** What the hook does by itself, such as with kubectl, would not be a dry run. */
+/** Without access to the cluster: actions of the hook itself, such as with kubectl, would not be a dry run. */
 const NO_CLUSTER = { KUBECONFIG: '/dev/null', KUBERNETES_SERVICE_HOST: undefined };
 
 export function kubeconfigOf({ env }: CliHost): string {

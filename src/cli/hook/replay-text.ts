@@ -1,7 +1,7 @@
 import { countReplays, fullNameOf, type ReplayResult } from '../../recordings/hook-recordings.ts';
 import type { Paint, Style } from '../output/paint.ts';
 
-/** What came of one recording. */
+/** The outcome of one recording. */
 export type ReplayedFile = ReplayResult & { readonly file: string };
 
 interface Unusable {

@@ -68,11 +68,8 @@ async function packAt(directory: string, version: string | undefined, host: CliH
       'CONFIG_INVALID',
       `SOURCE_DATE_EPOCH is ${JSON.stringify(epoch)}, expected seconds since 1970`,
     );
-  const options = {
-    ...(version !== undefined && { version }),
-    ...(epoch !== undefined && { sourceDateEpoch: Number(epoch) }),
-  };
-  return await packModule(directory, options, host.stopSignal());
+  const sourceDateEpoch = epoch === undefined ? undefined : Number(epoch);
+  return await packModule(directory, { version, sourceDateEpoch }, host.stopSignal());
 }
 
 /** Each signature has another serial number: a module that the key signed already keeps its digest. */
@@ -118,7 +115,7 @@ export async function pullCommand(
   const descriptor = await repository.resolve(reference, signal);
   if (descriptor === undefined) throw new OperatorError('REGISTRY_NOT_FOUND', `${url} has no ${reference}`);
   const artifact = await readArtifact(repository, descriptor, signal, { tag: reference });
-  await verifyArtifact(repository, artifact, { ...(cosignKeys && { cosignKeys }) }, signal);
+  await verifyArtifact(repository, artifact, { cosignKeys }, signal);
   const module = flags.name ?? artifact.facts.name ?? basename(url);
   await mkdir(dirname(target), { recursive: true });
   const staging = await mkdtemp(`${target}.pull-`);

@@ -4,7 +4,7 @@ import type { Repository } from '@addon-operator/oci/repository';
 import rcompare from 'semver/functions/rcompare.js';
 import { promote } from '../../artifacts/push-module.ts';
 import { readArtifact } from '../../artifacts/read-artifact.ts';
-import { isHiddenTag, versionOfTag } from '../../artifacts/version-tags.ts';
+import { isChannel, signatureTag, taggedVersions } from '../../artifacts/version-tags.ts';
 import { textTable } from '../../status/module-explanation.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
@@ -68,12 +68,9 @@ async function versionRows(
   signal: AbortSignal,
 ): Promise<{ readonly rows: readonly VersionRow[]; readonly hidden: number }> {
   const tags = await repository.tags(signal);
-  const offered = tags.filter((tag) => !isHiddenTag(tag));
-  const versions = offered
-    .flatMap((tag) => (versionOfTag(tag) === undefined ? [] : [{ tag, version: versionOfTag(tag) ?? '' }]))
-    .toSorted((a, b) => rcompare(a.version, b.version));
+  const versions = taggedVersions(tags);
   const shown = versions.slice(0, isAll ? undefined : NEWEST).map(({ tag }) => tag);
-  const channels = offered.filter((tag) => versionOfTag(tag) === undefined);
+  const channels = tags.filter(isChannel);
   const digests = new Map<string, string[]>();
   // A tag may be removed after it was listed.
   for (const { tag, digest } of await mapParallel([...shown, ...channels], MAX_REQUESTS, async (tag) => ({
@@ -98,19 +95,13 @@ async function rowOf(
   tags: readonly string[],
   signal: AbortSignal,
 ): Promise<VersionRow | undefined> {
-  const tag = names.find((name) => versionOfTag(name) !== undefined);
-  const channels = names.filter((name) => versionOfTag(name) === undefined).toSorted();
+  const tag = names.find((name) => !isChannel(name));
+  const channels = names.filter(isChannel).toSorted();
   try {
     const descriptor = { mediaType: '', digest, size: 0 };
-    const { facts, layers } = await readArtifact(
-      repository,
-      descriptor,
-      signal,
-      tag === undefined ? {} : { tag },
-    );
+    const { facts, layers } = await readArtifact(repository, descriptor, signal, { tag });
     const signed =
-      tags.includes(`${digest.replace(':', '-')}.sig`) ||
-      (await repository.referrers(digest, signal)).length > 0;
+      tags.includes(signatureTag(digest)) || (await repository.referrers(digest, signal)).length > 0;
     const sizeBytes = layers.reduce((sum, { size }) => sum + size, 0);
     return { version: facts.version, digest, channels, sizeBytes, signed };
   } catch (error) {

@@ -19,7 +19,7 @@ import { tableText } from '../output/tables.ts';
 
 export interface StoreOptions {
   /** As it was given; undefined: the setting. */
-  readonly store?: string;
+  readonly store?: string | undefined;
 }
 
 const DEFAULT_ORDER = '30';

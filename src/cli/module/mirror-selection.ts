@@ -1,6 +1,6 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import gte from 'semver/functions/gte.js';
-import { versionOf, versionOfTag } from '../../artifacts/version-tags.ts';
+import { isChannel, versionOf, versionOfTag } from '../../artifacts/version-tags.ts';
 
 export interface MirrorFlags {
   readonly channel?: readonly string[];
@@ -27,7 +27,6 @@ export function selectTags(
   tags: readonly NamedDigest[],
   { channel: named, since, all = false }: MirrorFlags,
 ): readonly NamedDigest[] {
-  const isChannel = (tag: string): boolean => versionOfTag(tag) === undefined;
   const channels = tags.filter(({ tag }) => isChannel(tag) && (named === undefined || named.includes(tag)));
   const unknown = (named ?? []).filter((name) => !channels.some(({ tag }) => tag === name));
   if (unknown.length > 0) throw invalid(`there is no channel ${unknown.join(', ')}`, tags);

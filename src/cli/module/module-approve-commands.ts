@@ -43,12 +43,7 @@ export function addApproveCommands(module: Command, { host, runner }: CommandPar
     runner(async () => {
       const { holdModule } = await import('./module-approve.ts');
       const { reason, until } = hold.opts<{ readonly reason: string; readonly until?: string }>();
-      return await holdModule(
-        name,
-        { reason, ...(until !== undefined && { until }) },
-        givenFlags(hold),
-        host,
-      );
+      return await holdModule(name, { reason, until }, givenFlags(hold), host);
     }),
   );
   const unhold = add('unhold', 'End the hold of a module');

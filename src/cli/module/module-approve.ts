@@ -1,5 +1,5 @@
 /**
- * What people write to a ModuleInstall: applies with field managers of their own, on fields that git need not mention. A client
+ * Changes of people to a ModuleInstall: applies with field managers of their own, on fields that git need not mention. A client
  * of Flux or Argo CD leaves them as they are.
  */
 
@@ -8,6 +8,7 @@ import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { fieldsOf, isObject, stringOf } from '@addon-operator/json';
 import { type KubeClient, requestIfPresent } from '@addon-operator/kube-client/kube-client';
 import { resourcePath } from '@addon-operator/kube-client/kube-object';
+import { isDigest } from '@addon-operator/oci/digest';
 import { connectCluster } from '../../app/connect-cluster.ts';
 import { DELIVERY_API_VERSION, MODULE_INSTALLS } from '../../delivery/delivery-crds.ts';
 import { createMetrics } from '../../views/daemon-metrics.ts';
@@ -17,8 +18,6 @@ import { quietHost } from '../quiet-host.ts';
 
 type Flags = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
-
-const DIGEST = /^sha256:[0-9a-f]{64}$/u;
 
 /** Approves a digest: what a tag names later does not matter. */
 export async function approveVersion(
@@ -47,7 +46,7 @@ export async function approveVersion(
 /** Keeps a module at its version. */
 export async function holdModule(
   name: string,
-  hold: { readonly reason: string; readonly until?: string },
+  hold: { readonly reason: string; readonly until?: string | undefined },
   flags: Flags,
   host: CliHost,
 ): Promise<number> {
@@ -86,12 +85,12 @@ export async function unholdModule(name: string, flags: Flags, host: CliHost): P
 
 /** @throws OperatorError REQUEST_INVALID if the status knows no such version */
 function digestOf(name: string, status: Fields, version: string | undefined) {
-  if (version !== undefined && DIGEST.test(version)) return { version, digest: version };
+  if (version !== undefined && isDigest(version)) return { version, digest: version };
   const lists = [status['failed'], status['history']].flatMap((list) => (Array.isArray(list) ? list : []));
   const known = [status['pending'], status['wanted'], status['installed'], ...lists]
     .filter(isObject)
     .map((one) => ({ version: stringOf(one['version']), digest: stringOf(one['digest']) }))
-    .filter(({ digest }) => DIGEST.test(digest));
+    .filter(({ digest }) => isDigest(digest));
   const wanted = version ?? stringOf(fieldsOf(status['pending'])['version']);
   const found = known.find((one) => one.version === wanted);
   if (found !== undefined) return found;

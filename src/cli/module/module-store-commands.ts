@@ -32,7 +32,7 @@ export function addStoreCommands(module: Command, { host, runner }: CommandParts
       runner(async () => {
         const { listStore } = await import('./change-store.ts');
         const format = chosenFormat({ output }, { initial: 'table' });
-        return await listStore({ ...(directory !== undefined && { store: directory }) }, format, host);
+        return await listStore({ store: directory }, format, host);
       }),
     );
   inStore(store.command('remove'))

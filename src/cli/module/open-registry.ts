@@ -14,8 +14,7 @@ export type OpenRepository = (url: string, host: CliHost) => Promise<WritableRep
 
 /** With the accounts that `docker login`, `oras login` and `helm registry login` store, and their credential helpers. */
 export const openRegistry: OpenRepository = async (url, host) => {
-  const credentials = await dockerAccounts(host);
-  return openRepository(url, { clock: host.clock, ...(credentials && { credentials }) });
+  return openRepository(url, { clock: host.clock, credentials: await dockerAccounts(host) });
 };
 
 async function dockerAccounts({ env, clock }: CliHost): Promise<CredentialSource | undefined> {

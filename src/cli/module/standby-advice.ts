@@ -14,7 +14,7 @@ import { quietHost } from '../quiet-host.ts';
 const LIMIT_MS = 5_000;
 
 /**
- * What to do when a command in the pod of a replica finds no debug socket: a standby has none. Names the leader, as the Lease
+ * Advice for a command in the pod of a replica that finds no debug socket: a standby has none. Names the leader, as the Lease
  * has it, and the command that reaches it.
  *
  * @param args of the command line

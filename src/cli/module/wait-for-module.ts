@@ -53,7 +53,7 @@ export async function waitForModule(
   }
 }
 
-/** What is known of a module now; `code` is that of the error in its way, if there is one. */
+/** The state of a module now; `code` is that of the error in its way, if there is one. */
 interface WaitedModule {
   readonly status: string;
   readonly text: string;

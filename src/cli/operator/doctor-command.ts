@@ -35,7 +35,7 @@ export interface DoctorOptions {
   readonly bundle?: string;
 }
 
-/** What a running operator adds to the archive. */
+/** Pages of a running operator that the archive holds. */
 const DAEMON_PAGES = [
   '/status.json',
   '/queue/list.json',

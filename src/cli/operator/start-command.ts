@@ -37,7 +37,7 @@ function settingsOf(flags: Readonly<Record<string, string>>, { env }: CliHost): 
   }
 }
 
-/** What the process gives a daemon that logs to standard output. */
+/** The host of a daemon that logs to standard output. */
 interface LoggingHost extends AsyncDisposable {
   readonly host: DaemonHost;
 }

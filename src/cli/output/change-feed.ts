@@ -1,7 +1,7 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import { followStream } from '@addon-operator/http-server/stream-client';
 
-/** What a stream is about, by the beginning of the path that is watched. */
+/** The topic of a stream, by the beginning of the path that is watched. */
 const TOPICS: readonly (readonly [path: string, topics: string])[] = [
   ['/queue/', 'queues'],
   ['/module/list', 'modules'],
@@ -14,7 +14,7 @@ const OTHER_TOPICS = 'queues,modules';
 const RUN = /^\/api\/v1\/runs\/(\d+)$/;
 /** The operator sends changes as often. */
 const LEAST_PAUSE_MS = 250;
-/** What changes without an event is noticed this late. */
+/** A change without an event is noticed this late. */
 const QUIET_MS = 10_000;
 const RECONNECT_MS = 1_000;
 

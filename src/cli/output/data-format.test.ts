@@ -6,7 +6,7 @@ import type { OutputFormat } from './output-format.ts';
 
 const MODULES = '{"modules":[{"name":"web"},{"name":"db"}]}';
 
-/** What a command prints in a format: the command itself knows text and JSON. */
+/** The output of a command in a format: the command itself knows text and JSON. */
 async function printed(format: OutputFormat, json = MODULES): Promise<readonly [string, number]> {
   let text = '';
   const host: CliHost = {

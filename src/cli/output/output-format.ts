@@ -21,7 +21,7 @@ export function outputOption({ initial, terminal = initial }: DefaultFormat): Op
   ).choices(OUTPUT_FORMATS);
 }
 
-/** What was chosen by {@link outputOption}. */
+/** The choice of {@link outputOption}. */
 export function chosenFormat(
   options: Readonly<Record<string, unknown>>,
   { initial, terminal = initial }: DefaultFormat,

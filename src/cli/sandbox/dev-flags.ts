@@ -14,7 +14,7 @@ export const DEV_DEFAULTS: Readonly<Record<string, string>> = {
   'lease-retry-period': '3s',
 };
 
-/** What the operator in the cluster does for all modules. */
+/** Flags for tasks that the operator in the cluster does for all modules. */
 const OF_OPERATOR: Readonly<Record<string, string>> = { 'module-objects': 'false', ui: 'off' };
 
 /** Flags without a use in `dev`: their values are fixed, or are those of a process in a pod. */

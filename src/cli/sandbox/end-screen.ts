@@ -5,7 +5,7 @@ import { textTable } from '../../status/module-explanation.ts';
 import type { Paint } from '../output/paint.ts';
 import type { EditSuggestion } from './edit-suggestion.ts';
 
-/** What runs, as the end screen shows it; all paths are absolute. */
+/** The running parts, as the end screen shows them; all paths are absolute. */
 export interface EndFacts {
   readonly modules: readonly {
     readonly name: string;
@@ -43,7 +43,7 @@ export interface EndFacts {
   readonly edit: EditSuggestion | undefined;
 }
 
-/** What was brought to run: modules, hooks, and where to look at them. */
+/** The screen with the modules and hooks that run, and where to look at them. */
 export function summaryScreen(facts: EndFacts, paint: Paint): string {
   const { modules, disabled, refused, globalHooks, elapsedMs } = facts;
   const seconds = (elapsedMs / 1_000).toFixed(1);

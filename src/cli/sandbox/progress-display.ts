@@ -87,7 +87,7 @@ export class ProgressDisplay {
     this.#reported = new Set(long.map(({ key }) => key));
   }
 
-  /** What lasts for a second; the screen at the end has shown the first state. */
+  /** Writes a problem that lasts for a second; the screen at the end has shown the first state. */
   #writeStatus({ level, text }: ReturnType<WatchedOperator['status']>): void {
     const problem = level === 'broken' ? text.replaceAll(/\d+/g, '') : '';
     const isLasting = problem === this.#seenProblem;

@@ -127,12 +127,12 @@ function isGlobal(fields: LogFields): boolean {
   return fields['hook.type'] === 'global';
 }
 
-/** What names a hook among those of all modules. */
+/** The name of a hook among those of all modules. */
 function hookKey(module: string, hook: string): string {
   return module === '' ? hook : `${module}/${hook}`;
 }
 
-/** What the log puts before the fields of records that hooks print. */
+/** The prefix of the log for the fields of records that hooks print. */
 const HOOK_FIELD = 'hook_';
 
 /** A line that a hook printed as JSON keeps its fields. */

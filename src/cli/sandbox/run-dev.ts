@@ -207,7 +207,7 @@ function refuseWebhooks({ name, manifest }: Module, hooks: readonly Hook[]): voi
     );
 }
 
-/** What the hand-over, the ConfigMap and the releases need. */
+/** The permissions for the hand-over, the ConfigMap and the releases. */
 function ownAccess({ namespace, configMapName }: InstanceSettings): readonly Access[] {
   const inNamespace = { group: '', namespace };
   const names = [configMapName, `${configMapName}-pauses`];

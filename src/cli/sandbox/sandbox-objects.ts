@@ -3,7 +3,7 @@ import { messageOf, OperatorError } from '@addon-operator/base/errors';
 const CREATED = 201;
 const CONFLICT = 409;
 
-/** What the daemon expects to find: a namespace, and the ConfigMap that users edit. */
+/** The objects that the daemon expects: a namespace, and the ConfigMap that users edit. */
 export interface FirstObjects {
   readonly namespace: string;
   readonly configMap: string;

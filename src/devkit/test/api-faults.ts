@@ -40,7 +40,7 @@ export class ApiFaults {
     if (this.#isDown) for (const ended of this.#streams) ended.abort();
   }
 
-  /** What a client of the hook itself gets in place of a response; undefined if the API handles the request. */
+  /** The fault that a client of the hook itself gets in place of a response; undefined if the API handles the request. */
   response(method: string): FaultResponse | undefined {
     const status = this.#isDown ? UNAVAILABLE : this.#nextRefusal(method);
     if (status === undefined) return undefined;

@@ -3,11 +3,11 @@ import { LIFECYCLE_BINDINGS } from '../../hook-config/binding-kinds.ts';
 import { type HookConfig, type NamedBinding, namedBindings } from '../../hook-config/hook-config.ts';
 import { fullName, type Hook } from '../../hooks/hook.ts';
 
-/** What the tests of one hook have run it for. */
+/** The bindings and events of a hook that its tests have run it for. */
 export interface HookCoverage {
   readonly hook: string;
   readonly total: number;
-  /** What no test has run it for. */
+  /** Those that no test has run it for. */
   readonly missing: readonly string[];
 }
 

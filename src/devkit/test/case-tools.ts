@@ -3,9 +3,9 @@ import type { Hook } from '../../hooks/hook.ts';
 import type { ReplayedHook } from '../../recordings/hook-recordings.ts';
 import type { ApiState, ObjectOrFile, StepFacts } from '../../tools/hook-test/hook-test.ts';
 
-/** What a case has besides the hook. */
+/** The tools of a case besides the hook. */
 export interface CaseTools {
-  /** What the hook did and what was logged as an error since the last call. */
+  /** The actions of the hook, and the errors in the log, since the last call. */
   readonly take: () => Pick<StepFacts, 'changes' | 'errors' | 'requests'>;
   readonly readObjects: (given: ObjectOrFile | readonly ObjectOrFile[]) => Promise<readonly NewObject[]>;
   /** Replaces sections of the ConfigMap of the operator. */

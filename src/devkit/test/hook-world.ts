@@ -217,7 +217,7 @@ export class HookWorld implements TestWorld {
     if (this.#options.hook.runtime.hook.config.lifecycle.onStartup !== undefined) this.#run('onStartup');
   }
 
-  /** What follows onStartup, once that has succeeded. */
+  /** Runs the steps after onStartup, once that has succeeded. */
   async #finishStart(): Promise<void> {
     const { hook, stop } = this.#options;
     this.#start = 'done';

@@ -28,11 +28,11 @@ import { RunRecords } from './run-records.ts';
 import { writeStubs } from './stub-programs.ts';
 import { wrappedRuns } from './wrapped-runs.ts';
 
-/** What test steps write is not a change by the hook. */
+/** The client of test steps, whose writes are not changes by the hook. */
 export const STEPS = 'hook-test-steps';
-/** What the operator does for itself is none either. */
+/** The client of the operator, whose writes are not either. */
 export const OPERATOR = 'addon-operator';
-/** What belongs to the case in progress. */
+/** The parts of the case in progress. */
 export interface CurrentCase {
   readonly clock: VirtualClock;
   readonly changes: ReportedChange[];
@@ -41,7 +41,7 @@ export interface CurrentCase {
   readonly api: ApiFaults;
 }
 
-/** What the cases of a lab share, and the one in progress. */
+/** The parts that the cases of a lab share, and the case in progress. */
 export interface CaseParts {
   /** Gets what the hooks are run for. */
   readonly coverage: BindingCoverage;
@@ -61,7 +61,7 @@ export interface CaseParts {
   readonly signal: AbortSignal;
 }
 
-/** What a case begins with: the cluster with what the operator has in it, and what is served there. */
+/** The start of a case: the cluster with the objects of the operator, and the discovery of its API. */
 export interface Beginning {
   readonly state: SandboxState;
   readonly discovery: Discovery;
@@ -148,7 +148,7 @@ export async function openHook(parts: OpenParts, { path, directory }: TestedHook
   return { world, end };
 }
 
-/** What the steps of a case use besides the hook. */
+/** The tools that the steps of a case use besides the hook. */
 function toolsOf(
   { current, errors, steps, replay }: OpenParts,
   directory: string,

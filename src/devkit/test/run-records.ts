@@ -94,7 +94,7 @@ function verdictOf(error: unknown): Pick<ObservedRun, 'verdict'> {
   return isFinal(error) ? { verdict: 'permanent' } : {};
 }
 
-/** What was written may be broken: then the run fails, and says so. */
+/** The documents in an output. It may be broken: then the run fails, and says so. */
 function documentsIn(text: string): readonly unknown[] {
   try {
     return [...yamlDocuments(text)].flatMap((document) => {

@@ -16,7 +16,7 @@ const BINDINGS = [
   { namespace: { labelSelector: { matchLabels: { watch: 'yes' } } }, jqFilter: '.data.x' },
 ] as const;
 
-/** What goes wrong, and what ends it. */
+/** Faults, and their ends. */
 const FAULTS = [
   'hide',
   'show',
@@ -46,7 +46,7 @@ const label = fc.record({
   namespace: fc.constantFrom(...NAMESPACES),
   watch: fc.constantFrom('yes', 'no'),
 });
-/** What can happen before a start: the filter may fail on an object then, or on all of them. */
+/** Events that can happen before a start: the filter may fail on an object then, or on all of them. */
 const early: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: put },
   { weight: 3, arbitrary: remove },
@@ -79,7 +79,7 @@ class Departures {
   }
 }
 
-/** What a hook knows that remembers its snapshot and applies every event to it. */
+/** The objects that a hook knows when it applies every event to its snapshot. */
 class HookView {
   readonly problems: string[] = [];
   readonly #departures: Departures;

@@ -48,7 +48,7 @@ const object = record({
   spec: jsonValue(),
 }).map((value): KubeObject => copy(value) as KubeObject);
 
-/** What the point does with an extension, and how often it asked for the default, which gives `result`. */
+/** The outcome of the point with an extension, and the number of requests for the default, which gives `result`. */
 async function runOf<Input, Result>(
   point: Point<Input, Result>,
   input: Input,

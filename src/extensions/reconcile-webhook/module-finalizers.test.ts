@@ -16,7 +16,7 @@ function moduleWith(capabilities: readonly string[] = ['finalize']) {
   return { name: 'web' as ModuleName, manifest: { ...NO_MANIFEST, hook } };
 }
 
-/** What is asked of servers and of the cluster, in order. */
+/** The requests to servers and to the cluster, in order. */
 class Lab {
   readonly calls: string[] = [];
   noted: string | undefined;

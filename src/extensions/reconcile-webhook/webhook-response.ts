@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { fieldsOf, isObject, parseJson } from '@addon-operator/json';
 import type { KubeObject } from '@addon-operator/kube-client/kube-object';
-import { escapeControls } from '@addon-operator/strings/escape-controls';
+import { escapeControls, shortLine } from '@addon-operator/strings/escape-controls';
 import { type HookResponse, responseFailure, saidText } from '../../hooks/http/hook-response.ts';
 import type { WebhookCapability } from '../../modules/reconcile-webhook.ts';
 import { childKey } from './request-body.ts';
@@ -170,6 +170,5 @@ function doubles(entries: readonly (readonly [string, KubeObject])[], namespace:
 }
 
 function shortened(message: string): string {
-  const line = escapeControls(message.replaceAll(/\s+/gu, ' ').trim());
-  return line.length > MAX_SHOWN_CHARACTERS ? `${line.slice(0, MAX_SHOWN_CHARACTERS)}…` : line;
+  return shortLine(message.replaceAll(/\s+/gu, ' ').trim(), MAX_SHOWN_CHARACTERS);
 }

@@ -62,7 +62,7 @@ class Lab {
     },
   });
 
-  /** What would be applied in place of one ConfigMap. */
+  /** The objects that would be applied in place of one ConfigMap. */
   async preReconcile(uri: string, signal = never): Promise<readonly KubeObject[]> {
     const hook = readReconcileWebhook(
       { version: 'v1', address: { uri }, capabilities: ['pre-reconcile'] },

@@ -331,7 +331,7 @@ test('a client that comes back after a secret became known gets nothing that was
   await clock.advance(TICK_MS);
 });
 
-/** What a client was sent, as pairs of event and data. */
+/** The messages sent to a client, as pairs of event and data. */
 class Recorder implements StreamSink {
   readonly unsentBytes = 0;
   text = '';

@@ -12,7 +12,7 @@ export interface DoctorFinding {
 
 interface Check {
   readonly code: string;
-  /** What is checked, for people. */
+  /** The subject of the check, for people. */
   readonly title: string;
   readonly find: (facts: DoctorFacts) => Iterable<Omit<DoctorFinding, 'code'>>;
 }
@@ -25,7 +25,7 @@ const MIN_WATCHES = 8_192;
 const NEAR_LIMIT_BYTES = 0.7 * 1024 * 1024;
 
 const MAKE_DIRECTORY = 'addon-operator help flags';
-/** What to look at for an error with a code; the message itself says more. */
+/** The command to run for an error with a code; the message itself says more. */
 const COMMANDS: Readonly<Record<string, string>> = {
   CONFIG_INVALID: 'addon-operator help flags',
   CONFIG_MAP_INVALID: 'kubectl edit configmap',
@@ -156,12 +156,12 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** What is wrong; empty when all is well. */
+/** The problems; empty when all is well. */
 export function findingsOf(facts: DoctorFacts): readonly DoctorFinding[] {
   return CHECKS.flatMap(({ code, find }) => [...find(facts)].map((found) => ({ code, ...found })));
 }
 
-/** What could not be checked, as sentences. */
+/** The checks that could not be made, as sentences. */
 export function leftOut({ cluster, isWithoutCluster, daemon }: DoctorFacts): readonly string[] {
   return [
     ...(cluster === undefined ? ['the cluster was not checked, because the operator cannot start'] : []),

@@ -22,11 +22,11 @@ export interface ClusterFacts {
   readonly unknownKeys: readonly string[];
   readonly releases: readonly FoundRelease[];
   readonly releaseSecrets: readonly ReleaseSecretFacts[];
-  /** What is not allowed although modules or hooks need it, such as `list secrets in shop`. */
+  /** Permissions that modules or hooks need and that are missing, such as `list secrets in shop`. */
   readonly missingAccess: readonly string[];
-  /** What keeps the needed permissions from being known. */
+  /** Why the needed permissions are not known. */
   readonly accessProblems: readonly string[];
-  /** What keeps ModuleSources from being read. */
+  /** Why ModuleSources cannot be read. */
   readonly sourceProblems: readonly SourceProblem[];
 }
 
@@ -55,7 +55,7 @@ export interface MachineFacts {
   readonly maxWatches?: number;
 }
 
-/** What a running operator says of itself. */
+/** The report of a running operator about itself. */
 export interface DaemonFacts {
   readonly level: 'well' | 'notice' | 'waiting' | 'broken';
   readonly problems: readonly string[];

@@ -3,7 +3,7 @@ import { type Mismatch, mismatches, type RunJq } from './match.ts';
 import type { Expectation, ExpectedMetric, ExpectedObject } from './test-file.ts';
 import type { ChangeFacts, ObservedRun, StepFacts, TestWorld } from './test-world.ts';
 
-/** What one step did wrong; in words, or as a difference. */
+/** A failure of one step; in words, or as a difference. */
 export type StepFinding = { readonly message: string } | Mismatch;
 
 type Observed = Pick<TestWorld, 'object' | 'values' | 'configValues'>;
@@ -41,7 +41,7 @@ export async function checkStep(
   ];
 }
 
-/** What the API server would have made of the response to it. */
+/** Checks the result that the API server would have made of the response. */
 async function responseFindings(
   expect: Expectation,
   { admission, conversion }: StepFacts,
@@ -188,7 +188,7 @@ function errorFindings({ output }: Expectation, { runs, errors }: StepFacts): re
   ];
 }
 
-/** What the hook printed, as one text. */
+/** The output of the hook, as one text. */
 export function outputOf(runs: readonly ObservedRun[]): string {
   return runs.flatMap(({ output }) => output.map((line) => `${line.text}\n`)).join('');
 }

@@ -9,7 +9,7 @@ export interface Mismatch {
   readonly expected: unknown;
   /** Undefined for what is absent. */
   readonly actual: unknown;
-  /** What differs, where the two values do not say so by themselves. */
+  /** The difference, where the two values do not show it by themselves. */
   readonly message?: string;
 }
 

@@ -51,7 +51,7 @@ function valueLines(value: unknown): readonly string[] {
 
 /** Most requests that are named. */
 const MAX_REQUESTS = 5;
-/** What clients request to find out what the API serves. */
+/** Requests with which clients discover the API. */
 const DISCOVERY = /^GET \/(?:api(?:\/[^/]+)?|apis(?:\/[^/]+){0,2}|openapi\/.*|version)$/;
 
 /** That the hook of a case is impure, and by which requests; undefined if it is not. */

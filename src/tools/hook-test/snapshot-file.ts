@@ -60,7 +60,7 @@ export class SnapshotFile {
   }
 
   /**
-   * What is to be written; undefined if the file is right as it is, and an empty text if it is to be removed.
+   * The text to write; undefined if the file is right as it is, and empty if it is to be removed.
    *
    * @param isWhole whether all cases of the test file were run: what was not taken then is obsolete
    */

@@ -22,7 +22,7 @@ import { parseYaml } from '@addon-operator/yaml';
 import { checkPattern } from './match.ts';
 import { yamlLines } from './yaml-lines.ts';
 
-/** What a step may do, in the order of the documentation. */
+/** The actions of a step, in the order of the documentation. */
 export const STEP_ACTIONS = [
   'start',
   'apply',
@@ -238,10 +238,10 @@ const TEST_FILE = fields(
 
 export type TestFile = Shaped<typeof TEST_FILE>;
 export type TestCase = Shaped<typeof testCase>;
-/** What is around a case. */
+/** The setting of a case. */
 export type CaseSetting = Pick<TestCase, keyof typeof SETTING>;
 export type Step = Shaped<typeof step>;
-/** What a step does: one of these. */
+/** The action of a step: one of these. */
 export type Action = Omit<Shaped<typeof action>, 'expect'>;
 /** An object, or the path of a file with objects. */
 export type ObjectOrFile = Shaped<typeof objectOrFile>;
@@ -314,7 +314,7 @@ function checkNames({ cases }: TestFile, report: (path: Path, message: string) =
   }
 }
 
-/** What recordings have, or what has no effect on them. */
+/** Settings that recordings have themselves, or that have no effect on them. */
 const RECORDED = ['cluster', 'values', 'now'] as const;
 
 function checkReplays({ cases }: TestFile, report: (path: Path, message: string) => void): void {

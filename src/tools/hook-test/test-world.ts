@@ -23,9 +23,9 @@ export interface TestWorld {
   replay(path: string): Promise<ReplayFacts>;
 }
 
-/** What came of recorded runs. */
+/** The outcome of recorded runs. */
 export interface ReplayFacts {
-  /** What is not as it was recorded, in words; absent if all runs came to the same. */
+  /** The differences from the recording, in words; absent if all runs have the same results. */
   readonly problem?: string;
   /** Requests that the hook itself sent to the API. */
   readonly requests: readonly string[];
@@ -38,12 +38,12 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** What came of a step. */
+/** The outcome of a step. */
 export interface StepFacts {
   readonly runs: readonly ObservedRun[];
-  /** What became of objects by the hook. */
+  /** The changes of objects by the hook. */
   readonly changes: readonly ChangeFacts[];
-  /** What the operator logged at the level error, apart from failures of runs. */
+  /** Records of the operator at the level error, apart from failures of runs. */
   readonly errors: readonly string[];
   /** Requests that the hook itself sent to the API, such as `GET /api/v1/pods`. */
   readonly requests: readonly string[];
@@ -83,11 +83,11 @@ export interface ObservedRun {
   readonly operations: readonly unknown[];
   readonly metrics: readonly unknown[];
   readonly output: readonly OutputLine[];
-  /** What is wrong beside the result, such as processes that the hook left; absent for nothing. */
+  /** Problems beside the result, such as processes that the hook left; absent without any. */
   readonly problems?: readonly string[];
   /** Absent for a run that succeeded. */
   readonly failure?: string;
-  /** What the hook says about a run that failed; absent for a failure that is retried as usual. */
+  /** The verdict of the hook on a run that failed; absent for a failure that is retried as usual. */
   readonly verdict?: 'temporary' | 'permanent';
 }
 

@@ -6,7 +6,7 @@ const FREE_KINDS = new Set(['ConfigMap', 'Secret', 'Namespace', 'ServiceAccount'
 interface TestSubject {
   /** Relative to the directory above `tests`. */
   readonly hook: string;
-  /** What the hook prints in each run. */
+  /** The output of the hook in each run. */
   readonly greeting: string;
   readonly trigger: Trigger;
   /** Relative path of the schema for editors. */

@@ -7,7 +7,7 @@ export type Language = (typeof LANGUAGES)[number];
 
 interface HookSubject {
   readonly name: string;
-  /** What it prints in each run. */
+  /** Its output in each run. */
   readonly greeting: string;
   readonly trigger: Trigger;
 }

@@ -8,24 +8,12 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { fieldsOf } from '@addon-operator/json';
-import type { ApiResource, KubeObject } from '@addon-operator/kube-client/kube-object';
+import { type KubeObject, SECRETS } from '@addon-operator/kube-client/kube-object';
 import type { SharedReflectors } from '@addon-operator/kube-client/reflector-sink';
 import { untilDone } from '@addon-operator/kube-client/retry';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import type { SecretText } from './resolve-secrets.ts';
 import type { SecretReference } from './secret-reference.ts';
-
-/** Built in, so that no discovery is needed before the first lookup. */
-const SECRETS: ApiResource = {
-  group: '',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
-  singular: 'secret',
-  shortNames: [],
-  isNamespaced: true,
-  verbs: ['get', 'list', 'watch'],
-};
 
 interface SecretWatcherDeps {
   readonly reflectors: Pick<SharedReflectors, 'subscribe'>;

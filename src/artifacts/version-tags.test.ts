@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { versionOfTag } from '../artifacts/version-tags.ts';
-import { highestIn, isChannel, taggedVersions } from './wanted-tags.ts';
+import { highestIn, isChannel, taggedVersions, versionOfTag } from './version-tags.ts';
 
 test.each([
   ['1.2.3', '1.2.3'],
