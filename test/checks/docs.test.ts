@@ -24,7 +24,7 @@ const PAGES = [
 
 /** Flags of commands other than `start`, and of kubectl, helm, docker, npm, apt-get and pip. */
 const OTHER_FLAGS = new Set(
-  'runs as-test with-secrets module hook queue event binding object cluster failed drop key serial write for reason until replicas config state-dir reset sandbox-port help diff debug type all force history-max timeout install create-namespace set values no-color color take-ownership max-semi-space-size webhooks stop-deployment filter fix rule profile strict explain lang on order bundle dir with update watch jobs wrap apply coverage global-values reuse-values wait tail selector report copies no-install-recommends no-cache-dir from no-index find-links omit chmod argfile slurpfile allow-actions channel since version sign cosign-key keyring name server-side field-manager filename now to with-values keep older-than dry-run store'.split(
+  'runs as-test with-secrets module hook queue event binding object cluster failed drop key serial write for reason until replicas config state-dir reset sandbox-port help diff debug type all force history-max timeout install create-namespace set values no-color color take-ownership max-semi-space-size webhooks stop-deployment filter fix rule profile strict explain lang on order bundle dir with update watch jobs wrap apply coverage global-values reuse-values wait tail selector report copies no-install-recommends no-cache-dir from no-index find-links omit chmod argfile slurpfile allow-actions channel since version sign cosign-key keyring name server-side field-manager filename now to with-values keep older-than dry-run store context'.split(
     ' ',
   ),
 );
@@ -118,6 +118,23 @@ test('commands in the documentation exist', async () => {
   expect(named).toContain('queue list');
   expect(named).toContain('module resource-monitor');
   for (const command of new Set(named)) expect([command, await isCommand(command)]).toEqual([command, true]);
+});
+
+test('the commands of every day exist, with their flags', async () => {
+  const rows = [...textOf('docs/daily-commands.md').matchAll(/^\| `([a-z][^`]*)` \|/gm)].map(
+    ([, row = '']) => row,
+  );
+  expect(rows.length).toBeGreaterThan(15);
+  for (const row of rows) {
+    const [words = ''] = /^[a-z]+(?: [a-z]+)*/.exec(row) ?? [];
+    const help = await outputOf(...words.split(' '), '--help');
+    const flags = row.match(/(?<= )--?[a-z]+/g) ?? [];
+    expect([row, await isCommand(words), flags.filter((flag) => !help.includes(flag))]).toEqual([
+      row,
+      true,
+      [],
+    ]);
+  }
 });
 
 test('every command is on the page about running the operator', async () => {

@@ -2,6 +2,7 @@ import type { CommandScenario } from './command-scenario.ts';
 import { authorizationTour } from './tours/authorization.ts';
 import { clusterTour, planTour } from './tours/cluster.ts';
 import { enabledScriptTour } from './tours/enabled-script.ts';
+import { hookDoesNotRunTour } from './tours/hook-does-not-run.ts';
 import { exampleTour, firstStepsTour, firstTestTour, starterTour } from './tours/sandboxes.ts';
 import { tutorialTour } from './tours/tutorial.ts';
 
@@ -16,4 +17,5 @@ export const COMMAND_SCENARIOS: readonly CommandScenario[] = [
   enabledScriptTour,
   authorizationTour,
   tutorialTour,
+  hookDoesNotRunTour,
 ];
