@@ -13,6 +13,7 @@ export const tutorialTour: CommandScenario = {
     'tutorial-webhook',
     'tutorial-run',
     'tutorial-trigger',
+    'tutorial-look',
   ],
   async run(programs) {
     const terminal = await Terminal.open(programs);
@@ -26,6 +27,10 @@ export const tutorialTour: CommandScenario = {
     const sandbox = await terminal.start('tutorial-run', 'What happens from now on');
     await sandbox.until('sandbox: webhooks are not called');
     await terminal.paste('tutorial-trigger');
+    await terminal.look(
+      'tutorial-look',
+      /clean\.ts' runs for schedule nightly\n[^]*- previews\n {4}verbs:\n {6}- get\n {6}- delete$/,
+    );
     return terminal.taken;
   },
 };
