@@ -5,7 +5,7 @@ export const NEXT_ITEM_KINDS = ['retry', 'debounce', 'schedule', 'recheck', 'pau
 export interface NextItem {
   /** RFC 3339 in UTC. */
   readonly at: string;
-  /** `retry`: of a failed task, or of a hook for which it was not yet time. `debounce`: of events that are held back. `schedule`: a crontab of a hook. `recheck`: of a module. `pause-end`: of a module, or of all. */
+  /** `retry`: of a failed task, or of a hook that reported a temporary failure. `debounce`: of events that are held back. `schedule`: a crontab of a hook. `recheck`: of a module. `pause-end`: of a module, or of all. */
   readonly kind: (typeof NEXT_ITEM_KINDS)[number];
   /** For people. */
   readonly text: string;

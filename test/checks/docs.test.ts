@@ -120,6 +120,23 @@ test('commands in the documentation exist', async () => {
   for (const command of new Set(named)) expect([command, await isCommand(command)]).toEqual([command, true]);
 });
 
+test('the commands of every day exist, with their flags', async () => {
+  const rows = [...textOf('docs/daily-commands.md').matchAll(/^\| `([a-z][^`]*)` \|/gm)].map(
+    ([, row = '']) => row,
+  );
+  expect(rows.length).toBeGreaterThan(15);
+  for (const row of rows) {
+    const [words = ''] = /^[a-z]+(?: [a-z]+)*/.exec(row) ?? [];
+    const help = await outputOf(...words.split(' '), '--help');
+    const flags = row.match(/(?<= )--?[a-z]+/g) ?? [];
+    expect([row, await isCommand(words), flags.filter((flag) => !help.includes(flag))]).toEqual([
+      row,
+      true,
+      [],
+    ]);
+  }
+});
+
 test('every command is on the page about running the operator', async () => {
   const page = textOf('docs/running.md');
   const named = (await commandsOf()).flatMap(async (command) => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemClock } from '@addon-operator/base/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -72,6 +72,40 @@ describe.each(['sh', 'python', 'ts'])('hook new --lang %s', (language) => {
     expect(text).toMatch(/\n1 module: 0 errors, 1 warning\n$/);
   });
 });
+
+/** A request that the new validating hook gets; `hook new` cannot write it, because it does not know the kind. */
+const REQUEST = `hook: HOOK
+cases:
+- name: allows
+  steps:
+  - admission:
+      binding: validates.example.com
+      object: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}
+`;
+
+test.each(['sh', 'python', 'ts'])(
+  'hook new --lang %s writes a validating hook that allows requests',
+  async (language) => {
+    const module = `modules/050-allows-${language}`;
+    const hook = `${module}/hooks/validates`;
+    const { text: written } = await run(
+      'hook',
+      'new',
+      hook,
+      '--lang',
+      language,
+      '--on',
+      'validating:v1/configmaps',
+    );
+    const [path = ''] = written.split('\n');
+    await writeFile(
+      join(directory, module, 'tests/request.hook-test.yaml'),
+      REQUEST.replace('HOOK', `hooks/${basename(path)}`),
+    );
+    const { exitCode, text } = await run('hook', 'test', module);
+    expect([exitCode, text]).toEqual([0, expect.stringMatching(/\n2 passed, 0 failed, 0 skipped\n$/)]);
+  },
+);
 
 test('hook new writes global hooks, and HTTP hooks whose test waits for a server', async () => {
   await run('hook', 'new', 'global-hooks/facts.py');

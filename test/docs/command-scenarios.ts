@@ -2,7 +2,9 @@ import type { CommandScenario } from './command-scenario.ts';
 import { authorizationTour } from './tours/authorization.ts';
 import { clusterTour, planTour } from './tours/cluster.ts';
 import { enabledScriptTour } from './tours/enabled-script.ts';
+import { hookDoesNotRunTour } from './tours/hook-does-not-run.ts';
 import { exampleTour, firstStepsTour, firstTestTour, starterTour } from './tours/sandboxes.ts';
+import { tutorialTour } from './tours/tutorial.ts';
 
 /** All commands of the pages for users that can be run in a test. */
 export const COMMAND_SCENARIOS: readonly CommandScenario[] = [
@@ -14,4 +16,6 @@ export const COMMAND_SCENARIOS: readonly CommandScenario[] = [
   planTour,
   enabledScriptTour,
   authorizationTour,
+  tutorialTour,
+  hookDoesNotRunTour,
 ];

@@ -101,8 +101,8 @@ export class Terminal {
    * Runs the commands of a page that only look, until they print what the page shows: a change of files is reported in several
    * pieces, and each of them may bring a converge in which nothing changes.
    */
-  async look(name: string): Promise<void> {
-    await this.#repeat(name, this.take(name), { shows: /[^]*/, exitCode: 0 });
+  async look(name: string, shows = /[^]*/, exitCode = 0): Promise<void> {
+    await this.#repeat(name, this.take(name), { shows, exitCode });
   }
 
   async #repeat(

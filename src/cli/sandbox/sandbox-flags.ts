@@ -18,7 +18,7 @@ export function sandboxDefaults(
     'shutdown-grace': '3s',
     'prometheus-listen-address': '127.0.0.1',
     ui: 'loopback',
-    // Several sandboxes may run; the address is shown, and its token is another one at each start.
+    // Several sandboxes may run; the address is shown, and each start creates a new token.
     'ui-port': '0',
     // Servers of hooks that are tried out run on the same machine.
     'http-hook-allowed-hosts': '*.svc,*.svc.cluster.local,localhost,127.0.0.1,::1',

@@ -87,19 +87,20 @@ else:
 `;
 }
 
-function typescriptText({ trigger, name, greeting }: HookSubject): string {
+function typescriptText(subject: HookSubject): string {
+  const { trigger, name, greeting } = subject;
   const config = JSON.stringify(configOf(trigger, name), null, 2)
     .replaceAll(/"([A-Za-z]+)":/g, '$1:')
     .split('\n')
     .join('\n  ');
-  const result = trigger.type === 'validating' ? '\n    return { allowed: true };' : '';
+  const allow = isAllowing(subject) ? '\n    input.admission.allow();' : '';
   return `import { defineHook } from 'addon-operator/sdk';
 
 export default defineHook(
   ${config},
   (input) => {
-    // Why it runs is in input.contexts; input.values and input.objects change values and objects.
-    input.log.info(${JSON.stringify(greeting)}, { bindings: input.contexts.map(({ binding }) => binding) });${result}
+    // Why it runs is in input.contexts; input.values and input.kubernetes change values and objects.
+    input.log.info(${JSON.stringify(greeting)}, { bindings: input.contexts.map(({ binding }) => binding) });${allow}
   },
 );
 `;

@@ -124,7 +124,7 @@ describe.each(LANGUAGES)('a new hook in %s', (language) => {
       newHook({ path: `${HOOKS}/count`, language, on })
         .map(({ text }) => text)
         .join('');
-    const allows = /allowed["']?: (?:true|True)/;
+    const allows = /allowed["']?: (?:true|True)|admission\.allow\(\)/;
     // The server of an HTTP hook is not written.
     expect(allows.test(textOf('validating:v1/pods'))).toBe(language !== 'http');
     expect(allows.test(textOf('beforeHelm'))).toBe(false);
