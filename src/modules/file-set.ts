@@ -43,6 +43,8 @@ export interface FileSet {
   readonly entries: readonly string[];
   /** A digest of the path and one of the content for each file, as `path:content`. At most {@link MAX_FILES}. */
   readonly digests: readonly string[];
+  /** The name of its entry in the module store, such as `030-web`; absent for other modules. */
+  readonly stored?: string;
 }
 
 /** The files of a module at its last run. */
@@ -58,13 +60,11 @@ export const LASTING_MS = 60_000;
 
 /** The record when a run begins; the same object if nothing has changed. */
 export function nextRecord(last: FileRecord | undefined, now: FileSet, nowMs: number): FileRecord {
-  const { entries, digests } = now;
-  const recorded = { entries, digests, sinceMs: nowMs };
+  const recorded = { ...now, sinceMs: nowMs };
   if (last === undefined) return recorded;
   const { sinceMs = 0, before, ...files } = last;
   const haveLasted = nowMs - sinceMs >= LASTING_MS;
-  if (!isDeepStrictEqual(files, { entries, digests }))
-    return { ...recorded, before: haveLasted ? files : (before ?? files) };
+  if (!isDeepStrictEqual(files, now)) return { ...recorded, before: haveLasted ? files : (before ?? files) };
   return haveLasted && before !== undefined ? { ...files, sinceMs } : last;
 }
 

@@ -67,6 +67,16 @@ test('what a module had when it was run is known after a restart, and written on
   expect((await load(store)).names).toEqual(['db']);
 });
 
+test('the entry of a module in the module store is known after a restart', async () => {
+  const store = new Store();
+  const memory = await load(store);
+  const link = '/store/current/050-web';
+  await memory.remember({ ...module('web'), isStored: true, link }, NEVER);
+  expect((await load(store)).filesOf('web')).toMatchObject({ stored: '050-web' });
+  await memory.remember(module('web'), NEVER);
+  expect((await load(store)).filesOf('web')).not.toHaveProperty('stored');
+});
+
 test('files that cannot be kept end the run of the module before it begins, and the next attempt keeps them', async () => {
   const store = new Store();
   store.failures.push(new OperatorError('KUBE_UNREACHABLE', 'no answer'));

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -12,7 +13,7 @@ import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-cli
 import { rethrowAbort } from '../hook-runs/rethrow-abort.ts';
 import { type FileRecord, type FileSet, nextRecord, readDigests } from '../modules/file-set.ts';
 import type { CheckedContents } from '../modules/find-modules.ts';
-import type { Module } from '../modules/module.ts';
+import { entryOf, type Module } from '../modules/module.ts';
 
 const KEY = 'files';
 
@@ -57,8 +58,10 @@ function parseFileSets(text: string | undefined): ReadonlyMap<string, FileRecord
 
 function isFileRecord(value: unknown): value is FileRecord {
   if (!isObject(value) || !isFileSet(value)) return false;
-  const { sinceMs = 0, before } = value;
-  return typeof sinceMs === 'number' && (before === undefined || isFileSet(before));
+  const { sinceMs = 0, before, stored = '' } = value;
+  return (
+    typeof sinceMs === 'number' && typeof stored === 'string' && (before === undefined || isFileSet(before))
+  );
 }
 
 function isFileSet(value: unknown): value is FileSet {
@@ -133,7 +136,8 @@ export class ModuleMemory {
     await this.#refuseDamaged(module);
     if (this.#deps.store === undefined || this.#done.has(module)) return;
     try {
-      const files = { entries, digests: await readDigests(path) };
+      const stored = module.isStored && { stored: basename(entryOf(module)) };
+      const files = { entries, digests: await readDigests(path), ...stored };
       const last = this.#files.get(name);
       const record = nextRecord(last, files, this.#deps.clock.wallMs());
       if (record !== last) {
