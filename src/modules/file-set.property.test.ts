@@ -82,3 +82,9 @@ test('the files before the last ones are compared until the last ones have laste
   expect(lostEntries(lasting, lost)).toEqual([]);
   expect(nextRecord(lasting, next, 3 * LASTING_MS)).toBe(lasting);
 });
+
+test('a wall clock that was set back only keeps the files before for longer', () => {
+  const next = fileSet({ ...COMPLETE, 'hooks/h.sh': 'edited' });
+  const edited = nextRecord(nextRecord(undefined, fileSet(COMPLETE), LASTING_MS), next, 2 * LASTING_MS);
+  expect(nextRecord(edited, next, 0)).toBe(edited);
+});
