@@ -269,7 +269,7 @@ export class HookRuntime {
   async endRuns(): Promise<void> {
     const error = new OperatorError(
       'RUN_ABORTED',
-      `The run of ${title(this.hook)} was ended: another version of its module takes over`,
+      `The run of ${title(this.hook)} was ended: another version of it takes over`,
     );
     const running = [...this.#runs];
     for (const { abort } of running) abort(error);

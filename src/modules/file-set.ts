@@ -1,11 +1,13 @@
 // The record of a module's files, to distinguish a lost file from a removed one. The operator stores it
 // before each run (`reconcile/module-memory.ts`). If decisive entries are missing later and
 // everything else is unchanged, they count as lost and the module is held; if anything else has
-// changed too, it is a new version of the module.
+// changed too, it is a new version of the module. A run may begin while files are being restored, so
+// the files of earlier runs are compared as well until the last ones have lasted.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 /** The entries that make a directory a module. */
 export const MODULE_ENTRIES = [
@@ -41,6 +43,29 @@ export interface FileSet {
   readonly entries: readonly string[];
   /** A digest of the path and one of the content for each file, as `path:content`. At most {@link MAX_FILES}. */
   readonly digests: readonly string[];
+  /** The name of its entry in the module store, such as `030-web`; absent for other modules. */
+  readonly stored?: string;
+}
+
+/** The files of a module at its last run. */
+export interface FileRecord extends FileSet {
+  /** When they were recorded, in milliseconds since the epoch; absent in records of earlier versions. */
+  readonly sinceMs?: number;
+  /** The files before them, which had lasted. */
+  readonly before?: FileSet;
+}
+
+/** Files that no run has found changed for so long are no step of a repair. */
+export const LASTING_MS = 60_000;
+
+/** The record when a run begins; the same object if nothing has changed. */
+export function nextRecord(last: FileRecord | undefined, now: FileSet, nowMs: number): FileRecord {
+  const recorded = { ...now, sinceMs: nowMs };
+  if (last === undefined) return recorded;
+  const { sinceMs = 0, before, ...files } = last;
+  const haveLasted = nowMs - sinceMs >= LASTING_MS;
+  if (!isDeepStrictEqual(files, now)) return { ...recorded, before: haveLasted ? files : (before ?? files) };
+  return haveLasted && before !== undefined ? { ...files, sinceMs } : last;
 }
 
 /** The maximum number of compared files: one ConfigMap holds the digests of all modules. */
@@ -119,11 +144,16 @@ function digestOf(content: string | Buffer): string {
 }
 
 /**
- * The decisive entries that were lost: they are missing, and all remaining files are unchanged.
- * Another content or a new file makes it a new version of the module, in which its author removed
- * the entries.
+ * The decisive entries that were lost: they are missing, and all remaining files are as in the last
+ * run or as before it. Another content or a new file makes it a new version of the module, in which
+ * its author removed the entries.
  */
-export function lostEntries(before: FileSet, now: FileSet): readonly string[] {
+export function lostEntries({ before, ...last }: FileRecord, now: FileSet): readonly string[] {
+  const lost = new Set([last, ...(before ? [before] : [])].flatMap((files) => lostSince(files, now)));
+  return [...lost];
+}
+
+function lostSince(before: FileSet, now: FileSet): readonly string[] {
   const gone = before.entries.filter((entry) => DECISIVE_ENTRIES.has(entry) && !now.entries.includes(entry));
   if (gone.length === 0) return [];
   const known = new Set(before.digests);

@@ -23,7 +23,7 @@ import {
 import type { SectionSchemas } from '../values/section-schemas.ts';
 import { FLAG_SUFFIX } from '../values/values-patch.ts';
 import type { StaticValues } from '../values/values-store.ts';
-import { COMMON_VALUES, type FileSet, lostEntries, type ModuleEntry, readDigests } from './file-set.ts';
+import { COMMON_VALUES, type FileRecord, lostEntries, type ModuleEntry, readDigests } from './file-set.ts';
 import {
   flagOfFile,
   invalidFile,
@@ -96,7 +96,7 @@ export interface KnownModules {
   /** Names of modules that are enabled, have a release, or were run. Called only if an entry cannot be read. */
   known(): Promise<ReadonlySet<string>>;
   /** The files of a module at its last run; undefined if unknown. */
-  filesOf(module: ModuleName): FileSet | undefined;
+  filesOf(module: ModuleName): FileRecord | undefined;
 }
 
 /** Directories whose content is checked as a whole, so that no file is missed one by one. */
@@ -327,7 +327,8 @@ async function withLostFiles(module: Module, before: KnownModules | undefined): 
   const files = before?.filesOf(module.name);
   if (files === undefined || module.refusal !== undefined) return module;
   const { path, source = path, name, entries = [] } = module;
-  if (files.entries.every((entry) => entries.some((each) => each === entry))) return module;
+  const recorded = [...files.entries, ...(files.before?.entries ?? [])];
+  if (recorded.every((entry) => entries.some((each) => each === entry))) return module;
   // Unreadable files must not count as a new version of the module.
   const digests = await readDigests(path).catch(() => []);
   const lost = lostEntries(files, { entries, digests }).join(' and ');

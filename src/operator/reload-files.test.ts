@@ -38,6 +38,25 @@ test('new and changed global hooks start, those that are gone stop, the others g
   expect(lab.monitors.get('global/gone.sh/pods')?.isStopped).toBe(true);
 });
 
+test('a run of a global hook that is replaced ends before the new one starts', async () => {
+  const kubernetes = [{ kind: 'Pod', name: 'pods', queue: 'slow' }];
+  await using lab = await operatorLab([], { 'global/a.sh': { kubernetes } });
+  startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
+  await lab.settle();
+  lab.behaviours.set('global/a.sh', () => new Promise(() => undefined));
+  lab.emit('global/a.sh/pods');
+  await lab.settle();
+  lab.behaviours.clear();
+  lab.replaceHooks([await hookFor('global/a.sh', { onStartup: 1, kubernetes })]);
+  await reload(lab);
+  expect(lab.calls).toEqual([
+    'global/a.sh onStartup',
+    'monitor global/a.sh/pods',
+    'global/a.sh Synchronization:pods',
+    'discover',
+  ]);
+});
+
 test('new global hooks start before a converge that is started over', async () => {
   await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
   lab.behaviours.set('web/a.sh', failing);

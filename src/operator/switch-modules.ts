@@ -181,8 +181,8 @@ async function stopOld(
   if (change === 'none' || change === 'refresh' || change === 'delete') return;
   const tracked = registry.tracked.get(name);
   if (tracked !== undefined) {
-    const ticks = await stopRuns(operator, tracked, signal);
-    if (change === 'switch') operator.router.lateTicks.keep(name, ticks);
+    if (change === 'switch') await stopForNext(operator, tracked, signal);
+    else await stopRuns(operator, tracked, signal);
   }
   // The values that hooks of the old version have set are not those of the new one.
   if (accepted !== undefined || change === 'end') values.forgetPatches(name);
@@ -231,13 +231,23 @@ function sectionOf({ module, section }: SwitchRequest): JsonObject | undefined {
   return section === undefined ? undefined : parseSection(keyOfName(module), section);
 }
 
+/** Stops a version of a module. The next one serves the ticks of schedules that waited. */
+export async function stopForNext(
+  operator: Pick<SwitchModulesParts, 'releases' | 'removal' | 'router'>,
+  tracked: TrackedModule,
+  signal: AbortSignal,
+): Promise<void> {
+  const ticks = await stopRuns(operator, tracked, signal);
+  operator.router.lateTicks.keep(tracked.module.name, ticks);
+}
+
 /**
  * Stops the running parts of a module; its release stays. Runs in progress in other queues end first, so that
  * no hook of the next version begins beside them.
  *
  * @returns ticks of schedules that were not served
  */
-export async function stopRuns(
+async function stopRuns(
   operator: Pick<SwitchModulesParts, 'releases' | 'removal'>,
   tracked: TrackedModule,
   signal: AbortSignal,

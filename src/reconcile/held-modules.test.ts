@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { moduleFor } from '../../test/support/operator-lab.ts';
 import type { FoundModules } from '../modules/find-modules.ts';
 import type { Module } from '../modules/module.ts';
+import type { ModuleName } from '../values/module-key.ts';
 import { type HeldModulesFacts, withHeld } from './held-modules.ts';
 
 const CURRENT = '/store/current';
@@ -58,4 +59,40 @@ test('a removed module is deleted with its hooks; one of which nothing was read 
   const { modules } = withHeld(found([]), facts({ before, removed, unavailable: new Map() }));
   expect(modules).toMatchObject([{ name: 'web', isRemoved: true }]);
   expect(modules[0]).not.toHaveProperty('refusal');
+});
+
+test('the note of the store about a module concerns only its own modules', () => {
+  const before = [stored('web', { link: '/modules/030-web' })];
+  const given = facts({
+    before,
+    enabled: ['web' as ModuleName],
+    removed: new Set(['web']),
+    unavailable: new Map(),
+  });
+  expect(withHeld(found([]), given).modules).toMatchObject([{ name: 'web', refusal: { type: 'gone' } }]);
+});
+
+test('modules of the store that ran before are held at a start without their links, unless they were removed', () => {
+  const entries = new Map([
+    ['web', '030-web'],
+    ['db', '050-db'],
+    ['removed', '060-removed'],
+  ]);
+  const given = facts({ stored: entries, removed: new Set(['removed']), unavailable: new Map() });
+  const { modules } = withHeld(found([stored('web')]), given);
+  const refusal = { type: 'gone', lost: 'directory', reason: `its link ${CURRENT}/050-db is gone` };
+  expect(modules).toMatchObject([{ name: 'web' }, { name: 'db', order: 50, refusal }]);
+});
+
+test('a link of the store that is lost while files are watched is no decision', () => {
+  const given = facts({
+    before: [stored('web')],
+    enabled: ['web' as ModuleName],
+    unavailable: new Map(),
+    settings: { moduleStore: '/store', modulesDirs: [], watchesFiles: true, allowsEmptyModulesDir: false },
+  });
+  const remedy = expect.stringContaining('addon-operator module store remove web');
+  expect(withHeld(found([]), given).modules).toMatchObject([
+    { name: 'web', refusal: { type: 'gone', remedy } },
+  ]);
 });

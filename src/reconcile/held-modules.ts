@@ -28,6 +28,8 @@ export interface HeldModulesFacts {
   readonly removed: ReadonlySet<string>;
   /** Modules of sources whose content is nowhere. */
   readonly unavailable: ReadonlyMap<string, UnavailableModule>;
+  /** At a start, modules of the module store that ran before, with the names of their entries. */
+  readonly stored?: ReadonlyMap<string, string>;
   /** The modules directory of the module store. */
   readonly currentDir: string;
   readonly settings: Pick<DirectorySettings, 'moduleStore' | 'modulesDirs'> &
@@ -39,7 +41,7 @@ export interface HeldModulesFacts {
 export function withHeld(read: FoundModules, facts: HeldModulesFacts): FoundModules {
   const away = unavailableModules(read.modules, facts);
   const there = new Set([...read.modules, ...away].map(({ name }) => name));
-  const held = [...away, ...vanishedModules(there, read.lostDirs, facts)];
+  const held = [...away, ...vanishedModules(there, read.lostDirs, facts), ...unlinkedModules(there, facts)];
   const names = new Set(held.map(({ name }) => name));
   const kept = <V>(of: ReadonlyMap<ValuesOwner, V> = new Map()): [ModuleName, V][] =>
     [...names].flatMap((name): [ModuleName, V][] => {
@@ -103,23 +105,29 @@ function goneContent({ reason, sinceMs }: UnavailableModule): GoneRefusal {
  * that a user removed from the module store are deleted as if they were disabled; one of which nothing
  * was ever read has no hooks to run, and its release is removed as that of any unknown module. The others are held
  * if they are enabled, since that counts as a decision at the next start only. With a watch on files
- * it is a decision of the author, unless it looks like a lost volume.
+ * it is a decision of the author, unless it looks like a lost volume. For the module store neither is
+ * a decision.
  */
 function vanishedModules(
   there: ReadonlySet<string>,
   lostDirs: FoundModules['lostDirs'],
-  { before, enabled, removed, settings }: HeldModulesFacts,
+  { before, enabled, removed, currentDir, settings }: HeldModulesFacts,
 ): readonly Module[] {
   const { watchesFiles, allowsEmptyModulesDir } = settings;
   const wanted = new Set(enabled);
   const absent = before.filter(({ name }) => !there.has(name));
-  const isRemoved = ({ name }: Module): boolean => removed.has(name);
-  const gone = absent.filter((module) => wanted.has(module.name) && !isRemoved(module));
+  const isOfStore = (module: Module): boolean => dirname(entryOf(module)) === currentDir;
+  const isRemoved = (module: Module): boolean => isOfStore(module) && removed.has(module.name);
+  // One whose files are lost is not in a discovery yet, if it is read again before the first one.
+  const isWanted = ({ name, refusal }: Module): boolean => wanted.has(name) || refusal?.type === 'gone';
+  const gone = absent.filter((module) => isWanted(module) && !isRemoved(module));
   const areMost = areMostGone(gone.length, enabled.length);
-  // An unmounted volume removes all modules at once.
+  // An unmounted volume removes all modules at once, and only a command removes one from the store.
   const isAccident = (module: Module): boolean => {
     const lost = lostDirs.get(dirname(entryOf(module)));
-    return areMost || lost === 'unreadable' || (lost === 'empty' && !allowsEmptyModulesDir);
+    return (
+      areMost || isOfStore(module) || lost === 'unreadable' || (lost === 'empty' && !allowsEmptyModulesDir)
+    );
   };
   return [
     ...absent
@@ -127,8 +135,33 @@ function vanishedModules(
       .map(({ refusal: _refusal, ...module }): Module => ({ ...module, isRemoved: true })),
     ...gone
       .filter((module) => !watchesFiles || isAccident(module))
-      .map((module): Module => ({ ...module, refusal: goneEntry(module, settings) })),
+      .map((module): Module => {
+        const refusal = isOfStore(module)
+          ? goneLink(module.name, entryOf(module))
+          : goneEntry(module, settings);
+        return { ...module, refusal };
+      }),
   ];
+}
+
+/** Modules of the store whose links were lost before the start. */
+function unlinkedModules(
+  there: ReadonlySet<string>,
+  { stored = new Map(), removed, currentDir }: HeldModulesFacts,
+): readonly Module[] {
+  return [...stored].flatMap(([name, entry]) => {
+    const path = join(currentDir, entry);
+    return there.has(name) || removed.has(name) ? [] : [unreadModule(path, entry, goneLink(name, path))];
+  });
+}
+
+function goneLink(name: string, link: string): GoneRefusal {
+  return {
+    type: 'gone',
+    lost: 'directory',
+    reason: `its link ${link} is gone`,
+    remedy: `add the module again with \`addon-operator module store add\`, then it continues by itself; to remove it, run \`addon-operator module store remove ${name}\``,
+  };
 }
 
 function goneEntry(module: Module, settings: HeldModulesFacts['settings']): GoneRefusal {

@@ -78,7 +78,8 @@ export class ModuleFiles {
 
   /** Reads the modules directories. @throws OperatorError for directories and files that cannot be used */
   static async read(options: ModuleFilesOptions): Promise<ModuleFiles> {
-    const found = withHeld(await findAll(options, { enabled: [] }), await heldFacts(options));
+    const facts = { ...(await heldFacts(options)), stored: storedBefore(options) };
+    const found = withHeld(await findAll(options, { enabled: [] }), facts);
     await options.crds.read(found.modules);
     return new ModuleFiles(options, found);
   }
@@ -188,6 +189,13 @@ async function heldFacts({ settings, store, delivered }: ModuleFilesOptions): Pr
     currentDir: store?.currentDir ?? '',
     settings,
   };
+}
+
+/** The modules of the store that ran before, with the names of their entries. */
+function storedBefore({ memory, store }: ModuleFilesOptions): ReadonlyMap<string, string> {
+  if (store === undefined) return new Map();
+  const entries = memory.names.map((name) => [name, memory.filesOf(name)?.stored] as const);
+  return new Map(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
 /** Limits of a search for modules. */

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CapturedLog } from '../../test/support/captured-log.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { moduleFor } from '../../test/support/operator-lab.ts';
-import type { FileSet } from '../modules/file-set.ts';
+import type { FileRecord } from '../modules/file-set.ts';
 import { type FileSetStore, LAST_WRITE_MS, ModuleMemory } from './module-memory.ts';
 
 let root = '';
@@ -23,15 +23,15 @@ afterEach(() => rm(root, { recursive: true }));
 
 /** A store whose writes can fail, or take long. */
 class Store implements FileSetStore {
-  kept: ReadonlyMap<string, FileSet> = new Map();
+  kept: ReadonlyMap<string, FileRecord> = new Map();
   writes = 0;
   readonly failures: Error[] = [];
   /** While it is set, writes wait for it. */
   answer: Promise<void> | undefined;
-  async read(): Promise<ReadonlyMap<string, FileSet>> {
+  async read(): Promise<ReadonlyMap<string, FileRecord>> {
     return this.kept;
   }
-  async write(files: ReadonlyMap<string, FileSet>, signal: AbortSignal): Promise<void> {
+  async write(files: ReadonlyMap<string, FileRecord>, signal: AbortSignal): Promise<void> {
     this.writes += 1;
     const written = new Map(files);
     if (this.answer !== undefined) await resultOrAbort(this.answer, signal);
@@ -65,6 +65,16 @@ test('what a module had when it was run is known after a restart, and written on
   next.forget('web');
   await next.close();
   expect((await load(store)).names).toEqual(['db']);
+});
+
+test('the entry of a module in the module store is known after a restart', async () => {
+  const store = new Store();
+  const memory = await load(store);
+  const link = '/store/current/050-web';
+  await memory.remember({ ...module('web'), isStored: true, link }, NEVER);
+  expect((await load(store)).filesOf('web')).toMatchObject({ stored: '050-web' });
+  await memory.remember(module('web'), NEVER);
+  expect((await load(store)).filesOf('web')).not.toHaveProperty('stored');
 });
 
 test('files that cannot be kept end the run of the module before it begins, and the next attempt keeps them', async () => {

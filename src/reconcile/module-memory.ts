@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { basename } from 'node:path';
 import type { Clock } from '@addon-operator/base/clock';
 import { codeOf, errorFields, messageOf, OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
@@ -11,18 +11,18 @@ import {
 } from '@addon-operator/kube-client/config-map-object';
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { rethrowAbort } from '../hook-runs/rethrow-abort.ts';
-import { type FileSet, readDigests } from '../modules/file-set.ts';
+import { type FileRecord, type FileSet, nextRecord, readDigests } from '../modules/file-set.ts';
 import type { CheckedContents } from '../modules/find-modules.ts';
-import type { Module } from '../modules/module.ts';
+import { entryOf, type Module } from '../modules/module.ts';
 
 const KEY = 'files';
 
 /** Stores the files of modules outside of the daemon. */
 export interface FileSetStore {
   /** @throws what the API client throws */
-  read(signal: AbortSignal): Promise<ReadonlyMap<string, FileSet>>;
+  read(signal: AbortSignal): Promise<ReadonlyMap<string, FileRecord>>;
   /** @throws what the API client throws */
-  write(files: ReadonlyMap<string, FileSet>, signal: AbortSignal): Promise<void>;
+  write(files: ReadonlyMap<string, FileRecord>, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -42,18 +42,26 @@ export function fileSetStore(kube: KubeClient, ref: ConfigMapRef): FileSetStore 
   };
 }
 
-function parseFileSets(text: string | undefined): ReadonlyMap<string, FileSet> {
+function parseFileSets(text: string | undefined): ReadonlyMap<string, FileRecord> {
   if (text === undefined) return new Map();
   try {
     const value = parseJson(text);
     return new Map(
-      Object.entries(isObject(value) ? value : {}).filter((entry): entry is [string, FileSet] =>
-        isFileSet(entry[1]),
+      Object.entries(isObject(value) ? value : {}).filter((entry): entry is [string, FileRecord] =>
+        isFileRecord(entry[1]),
       ),
     );
   } catch {
     return new Map();
   }
+}
+
+function isFileRecord(value: unknown): value is FileRecord {
+  if (!isObject(value) || !isFileSet(value)) return false;
+  const { sinceMs = 0, before, stored = '' } = value;
+  return (
+    typeof sinceMs === 'number' && typeof stored === 'string' && (before === undefined || isFileSet(before))
+  );
 }
 
 function isFileSet(value: unknown): value is FileSet {
@@ -86,7 +94,7 @@ export const LAST_WRITE_MS = 5_000;
  */
 export class ModuleMemory {
   readonly #deps: ModuleMemoryDeps;
-  readonly #files: Map<string, FileSet>;
+  readonly #files: Map<string, FileRecord>;
   /** Modules, as they were read, whose files are recorded already. */
   readonly #done = new WeakSet<Module>();
   readonly #end = new AbortController();
@@ -97,7 +105,7 @@ export class ModuleMemory {
   /** The next write, which begins after the current one and covers all changes until then. */
   #next: Promise<void> | undefined;
 
-  private constructor(deps: ModuleMemoryDeps, files: ReadonlyMap<string, FileSet>) {
+  private constructor(deps: ModuleMemoryDeps, files: ReadonlyMap<string, FileRecord>) {
     this.#deps = deps;
     this.#files = new Map(files);
   }
@@ -112,7 +120,7 @@ export class ModuleMemory {
     return [...this.#files.keys()];
   }
 
-  filesOf(module: string): FileSet | undefined {
+  filesOf(module: string): FileRecord | undefined {
     return this.#files.get(module);
   }
 
@@ -128,9 +136,12 @@ export class ModuleMemory {
     await this.#refuseDamaged(module);
     if (this.#deps.store === undefined || this.#done.has(module)) return;
     try {
-      const files = { entries, digests: await readDigests(path) };
-      if (!isDeepStrictEqual(files, this.#files.get(name))) {
-        this.#files.set(name, files);
+      const stored = module.isStored && { stored: basename(entryOf(module)) };
+      const files = { entries, digests: await readDigests(path), ...stored };
+      const last = this.#files.get(name);
+      const record = nextRecord(last, files, this.#deps.clock.wallMs());
+      if (record !== last) {
+        this.#files.set(name, record);
         this.#changes += 1;
       }
       if (this.#isDirty) await resultOrAbort(this.#save(), signal);

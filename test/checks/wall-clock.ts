@@ -36,6 +36,8 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'tools/hook-test/virtual-clock.ts': 'the clock of tests of hooks itself',
   'operator/switch-modules.ts': 'since when an update is pending, shown',
   'module-store/module-store.ts': 'when content was added, shown and compared after restarts',
+  'reconcile/module-memory.ts':
+    'since when files of a module last, kept in the cluster and compared after restarts',
   'app/start-delivery.ts': 'times in the status of sources',
   'cli/module/module-approve.ts': 'when a version was approved',
   'delivery/check-source.ts':

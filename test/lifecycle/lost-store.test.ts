@@ -50,7 +50,7 @@ async function untilHeld(world: World, names: readonly string[], context: string
 async function untilWell(world: World, names: readonly string[], context: string): Promise<void> {
   await lookAtFiles(world, async () => {
     const { stdout } = await runInWorld(world, 'status');
-    expect(`${context}: ${stdout}`).toContain(`all is well: ${names.length} modules ready`);
+    expect(`${context}: ${stdout}`).toContain(`all is well: ${names.length} module`);
   });
 }
 
@@ -101,6 +101,39 @@ describeLifecycle((backend) => {
       await untilWell(world, names, when);
       for (const name of names) expect(await world.get('configmaps', name)).toHaveProperty('data');
       expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/));
+    },
+  );
+
+  test.each(['before a start', 'while it watches files'])(
+    'a module whose link in the store is lost %s is held, and deleted when it is removed from the store',
+    async (when) => {
+      const names = [uniqueName(), uniqueName()] as const;
+      const [lost, other] = names;
+      await using made = await storeWorld(backend(), names, {
+        flags: { 'watch-files': String(when === 'while it watches files') },
+      });
+      const { world } = made;
+      for (const name of names) await addVersion(world, name, '1.0.0');
+      await world.converge();
+      for (const name of names) await untilLive(world, name, '1.0.0');
+      const lose = async (): Promise<void> => {
+        if (when === 'before a start') await world.stop();
+        await rm(join(world.directory, 'store/current', `030-${lost}`));
+        if (when === 'before a start') await world.converge();
+        await untilHeld(world, [lost], when);
+      };
+      await lose();
+      // Its place need not be the one that was lost.
+      const added = join(world.directory, 'versions', `${lost}-1.0.0`);
+      expect((await runInWorld(world, 'module', 'store', 'add', '--order', '50', added)).exitCode).toBe(0);
+      await untilWell(world, names, when);
+      expect((await runInWorld(world, 'module', 'store', 'add', '--order', '30', added)).exitCode).toBe(0);
+      await untilWell(world, names, when);
+      expect(await world.helmCalls()).not.toContainEqual(expect.stringMatching(/^uninstall/));
+      await lose();
+      expect((await runInWorld(world, 'module', 'store', 'remove', lost)).exitCode).toBe(0);
+      await lookAtFiles(world, async () => expect(await world.get('configmaps', lost)).toBeUndefined());
+      await untilWell(world, [other], when);
     },
   );
 });

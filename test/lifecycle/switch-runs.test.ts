@@ -2,8 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
-import { uniqueName } from '../support/module-world.ts';
-import { addVersion, lookAtFiles, storeWorld, untilLive } from '../support/store/store-world.ts';
+import { moduleWorld, uniqueName } from '../support/module-world.ts';
+import {
+  addVersion,
+  lookAtFiles,
+  storeWorld,
+  untilLive,
+  writeVersion,
+} from '../support/store/store-world.ts';
 import type { World } from '../support/world.ts';
 import { shHook } from '../support/world-files.ts';
 
@@ -72,5 +78,28 @@ describeApiIndependent((backend) => {
         }),
       );
     }, WAIT);
+  });
+
+  test('runs of a module whose hooks are edited end before the new ones begin, which serve the ticks that waited', async () => {
+    const name = uniqueName();
+    await using made = await moduleWorld(backend(), { flags: { 'watch-files': 'true' } }, [name]);
+    const { world } = made;
+    const directory = join(world.directory, 'modules', `010-${name}`);
+    await writeVersion(directory, name, '1.0.0', slowHooks('1.0.0'));
+    await world.converge();
+    await world.log.untilMessage('watching files for changes');
+    await untilLive(world, name, '1.0.0');
+    await world.create('configmaps', { metadata: { name: 'go' } });
+    await vi.waitFor(async () => expect(await slowRuns(world)).toContain('1.0.0 begins'), WAIT);
+    world.clock.jump(DAY_MS);
+    const more = { 'hooks/more.sh': shHook('afterHelm: 1', 'true') };
+    await writeVersion(directory, name, '1.1.0', { ...slowHooks('1.1.0'), ...more });
+    await untilLive(world, name, '1.1.0');
+    await vi.waitFor(async () => expect(await slowRuns(world)).toContain('1.1.0 daily'), WAIT);
+    const lines = (await slowRuns(world)).filter((line) => !line.endsWith('synchronized'));
+    expect(lines).toEqual(['1.0.0 begins', '1.0.0 is ended', '1.1.0 daily']);
+    expect((await slowRuns(world)).indexOf('1.1.0 synchronized')).toBeGreaterThan(
+      (await slowRuns(world)).indexOf('1.0.0 is ended'),
+    );
   });
 });

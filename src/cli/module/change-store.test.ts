@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cliRun } from '../../../test/support/cli-run.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { ModuleStore } from '../../module-store/module-store.ts';
 
 let root: string;
 
@@ -108,4 +110,13 @@ test('module store remove and gc remove links and old versions', async () => {
     /^web \d\.\d\.0 sha256:.* is removed\n$/,
   );
   expect(await listed()).toHaveLength(3);
+});
+
+test('module store remove is possible for a module whose link was lost', async () => {
+  await files('web', chart('1.0.0'));
+  await store('add web');
+  await rm(join(root, 'store/current/030-web'));
+  expect((await store('remove web')).stdout).toBe('web is removed\n');
+  const kept = new ModuleStore({ directory: join(root, 'store'), clock: new FakeClock() });
+  expect(await kept.removedModules()).toEqual(new Set(['web']));
 });

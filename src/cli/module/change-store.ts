@@ -176,7 +176,10 @@ export async function removeFromStore(
   host: CliHost,
 ): Promise<number> {
   const store = openStore(options, host);
-  const entry = [...(await store.links()).keys()].find((each) => nameOf(each) === options.name);
+  const isIt = (name: string): boolean => name === options.name;
+  const linked = [...(await store.links()).keys()].find((each) => isIt(nameOf(each)));
+  // A module whose link was lost is in the store as long as a version of it is.
+  const entry = linked ?? (await store.list()).find(({ module }) => isIt(module))?.module;
   if (entry === undefined)
     throw new OperatorError('STORE_FAILED', `there is no module ${options.name} in the store`);
   await store.unlink(entry);
