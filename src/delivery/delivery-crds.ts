@@ -93,7 +93,7 @@ const INSTALL_STATUS = {
       type: 'array',
       items: {
         type: 'object',
-        properties: { version: TEXT, digest: TEXT, revision: COUNT, at: TIME, outcome: TEXT, reason: TEXT },
+        properties: { version: TEXT, digest: TEXT, at: TIME, outcome: TEXT, reason: TEXT },
       },
     },
     conditions: CONDITIONS,

@@ -92,8 +92,8 @@ export function installStatus(view: InstallView, context: DeliveryStatusContext)
       failed: failed.slice(-MAX_FAILED).map(({ why, ...one }) => ({ ...shownVersion(one), why })),
     }),
     ...(history.length > 0 && {
-      history: history.map(({ revision, outcome, reason: why, ...one }) =>
-        defined({ ...shownVersion(one), revision, outcome, reason: why }),
+      history: history.map(({ outcome, reason: why, ...one }) =>
+        defined({ ...shownVersion(one), outcome, reason: why }),
       ),
     }),
     conditions: conditionsOf(installVerdict(view), partsOf(view), generation, context),
