@@ -13,7 +13,7 @@ test('a module is disabled by a flag once a discovery has read the flags', async
     'default',
   );
   shown.show({ explained: lab.operator } as unknown as BuiltOperator);
-  const { whyDisabled } = shown.operator;
+  const whyDisabled = (module: string) => shown.operator.whyDisabled(module);
   lab.enabled.delete('web');
   expect([whyDisabled('web'), whyDisabled('unknown')]).toEqual([undefined, undefined]);
   await lab.converge();
