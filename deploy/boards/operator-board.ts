@@ -188,6 +188,59 @@ export const OPERATOR_BOARD: Board = {
       ],
     },
     {
+      title: 'Modules from sources',
+      panels: [
+        {
+          kind: 'stat',
+          title: 'Updates in progress',
+          description: 'Modules between the switch to a version and its last gate.',
+          unit: 'short',
+          span: 4,
+          queries: [query(`sum(${of('module_update_running')}) or vector(0)`)],
+        },
+        {
+          kind: 'stat',
+          title: 'Versions failed',
+          description: 'Modules whose installed or wanted version has failed its gates.',
+          unit: 'short',
+          span: 4,
+          queries: [query(`sum(${of('module_update_failed')}) or vector(0)`)],
+          redFrom: 1,
+        },
+        {
+          kind: 'timeseries',
+          title: 'Versions that wait',
+          description: 'Modules whose wanted version is not installed, by reason and by who ends the wait.',
+          unit: 'short',
+          span: 16,
+          queries: [
+            query(`sum by (reason, needs) (${of('module_update_pending')})`, '{{reason}} ({{needs}})'),
+          ],
+        },
+        {
+          kind: 'table',
+          title: 'Modules that wait',
+          description: 'Each module whose wanted version is not installed. module versions says which one.',
+          unit: 'short',
+          span: 12,
+          queries: [query(`max by (module, reason, needs) (${of('module_update_pending')})`)],
+        },
+        {
+          kind: 'timeseries',
+          title: 'Age of sources',
+          description: 'Time since the versions of all modules of a source were looked up.',
+          unit: 's',
+          span: 12,
+          queries: [
+            query(
+              `time() - max by (source) (${of('module_source_last_success_timestamp_seconds')})`,
+              '{{source}}',
+            ),
+          ],
+        },
+      ],
+    },
+    {
       title: 'API server',
       panels: [
         {

@@ -15,6 +15,16 @@ import type { BuiltOperator } from './build-options.ts';
 import type { Cluster } from './connect-cluster.ts';
 import type { DaemonHost } from './host.ts';
 
+/** Sources of decisions of users and modules. All others keep a module from running that is wanted. */
+const FLAGS: ReadonlySet<string> = new Set([
+  'default',
+  'common-values',
+  'module-values',
+  'global-hook',
+  'config-map',
+  'enabled-script',
+]);
+
 export interface OperatorForDelivery {
   readonly operator: DeliveryParts['operator'];
   readonly modules: DeliveryParts['modules'];
@@ -53,6 +63,11 @@ export function operatorForDelivery(
     const { status, heldUpBy, lastError, waitsFor, reason } = summary;
     return status === 'ready' ? undefined : `${status}: ${heldUpBy ?? lastError ?? waitsFor[0] ?? reason}`;
   };
+  const whyDisabled = (module: string): string | undefined => {
+    const summary = summaryOf(module);
+    if (summary?.status !== 'disabled' || !FLAGS.has(summary.source ?? '')) return undefined;
+    return summary.reason;
+  };
   const lookup: LookupOptions = { kube, namespace, find: (...wanted) => discovery.find(...wanted) };
   const gates = new GateObserver({
     clock,
@@ -68,6 +83,7 @@ export function operatorForDelivery(
         return new Map(enabled.map((module) => [module.name, module.version]));
       },
       whyNotReady,
+      whyDisabled,
       section: (module) => {
         const found = built().model.registry.find(module);
         const section = found && built().configuration.values.configValues(found.name);

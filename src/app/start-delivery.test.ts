@@ -85,6 +85,7 @@ function optionsWith(settings: Partial<DeliveryOptions['settings']> = {}): Deliv
       version: '1.3.0',
       modules: () => new Map(),
       whyNotReady: () => undefined,
+      whyDisabled: () => undefined,
       section: () => 'color: blue',
       gate: () => Promise.resolve({ type: 'passed' }),
     },

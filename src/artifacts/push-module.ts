@@ -25,6 +25,7 @@ export async function pushPacked(
   signal: AbortSignal,
 ): Promise<PushOutcome> {
   for (const channel of channels) refuseVersion(channel);
+  await repository.prepare();
   const tag = tagOfVersion(version);
   const { digest } = manifest.descriptor;
   const there = await repository.resolve(tag, signal);

@@ -84,7 +84,7 @@ const INSTALL_STATUS = {
       type: 'array',
       items: {
         type: 'object',
-        properties: { version: TEXT, digest: TEXT, revision: COUNT, at: TIME, outcome: TEXT, reason: TEXT },
+        properties: { version: TEXT, digest: TEXT, at: TIME, outcome: TEXT, reason: TEXT },
       },
     },
     conditions: CONDITIONS,

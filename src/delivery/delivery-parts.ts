@@ -56,6 +56,8 @@ export interface DeliveryFacts {
   modules(): ReadonlyMap<string, string | undefined>;
   /** Why a module is not ready; undefined when it is. */
   whyNotReady(module: string): string | undefined;
+  /** Which flag or script disables a module; undefined for one that is enabled, or whose flags were not read yet. */
+  whyDisabled(module: string): string | undefined;
   /** The section of the ConfigMap, as text; undefined if there is none. */
   section(module: string): string | undefined;
   /** Observes a gate after a switch. @param sinceMs when the version was put into operation, in milliseconds since the epoch */

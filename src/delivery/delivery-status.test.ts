@@ -33,6 +33,7 @@ const install: InstallView = {
   problem: undefined,
   sourceProblem: undefined,
   notReady: undefined,
+  disabled: undefined,
   isOrphan: false,
 };
 const pending = {
@@ -55,6 +56,23 @@ const INSTALLS: readonly (readonly [string, Partial<InstallView>, string, string
   ['an update waits', { pending }, 'Current', 'Succeeded: 1.0.0 runs'],
   ['its source is away', { sourceProblem: 'connection refused' }, 'Current', 'Succeeded: 1.0.0 runs'],
   ['the module is not ready', { notReady: '0 of 1' }, 'InProgress', 'ModuleNotReady: 0 of 1'],
+  [
+    'a flag disables the module',
+    {
+      isUpdating: true,
+      waitsFor: 'disabled',
+      notReady: 'disabled',
+      disabled: 'webEnabled in the ConfigMap is false',
+    },
+    'Current',
+    'Disabled: 1.0.0 is in the store and does not run, because the module is disabled: webEnabled in the ConfigMap is false',
+  ],
+  [
+    'a flag disables the module after its version has failed',
+    { hasFailed: true, failed, disabled: 'webEnabled in the ConfigMap is false' },
+    'Failed',
+    'UpdateFailed: 1.0.0 has failed: bad',
+  ],
   [
     'gates are observed',
     { isUpdating: true, waitsFor: '0 of 1' },

@@ -84,9 +84,8 @@ export function installStatus(view: InstallView, context: DeliveryStatusContext)
     history:
       history.length === 0
         ? undefined
-        : history.map(({ revision, outcome, reason, ...one }) => ({
+        : history.map(({ outcome, reason, ...one }) => ({
             ...shownVersion(one),
-            revision,
             outcome,
             reason,
           })),
@@ -112,13 +111,21 @@ function installVerdict(view: InstallView): Verdict {
       : no('SourceNotReady', sourceProblem, 'Stalled');
   }
   const { version } = installed;
-  if (view.isUpdating)
+  const { disabled } = view;
+  if (view.isUpdating && disabled === undefined)
     return no('Updating', `${version} is observed: ${view.waitsFor ?? 'it begins to run'}`);
   if (problem !== undefined) return no('Failed', problem);
   if (view.hasFailed) {
     const why = view.failed.findLast(({ digest }) => digest === installed.digest)?.why ?? '';
     return no('UpdateFailed', `${version} has failed: ${why}`, 'Stalled');
   }
+  // All that was asked for is done: a wait for Ready ends, and says that nothing runs.
+  if (disabled !== undefined)
+    return {
+      ready: 'True',
+      reason: 'Disabled',
+      message: `${version} is in the store and does not run, because the module is disabled: ${disabled}`,
+    };
   if (view.notReady !== undefined) return no('ModuleNotReady', view.notReady);
   return { ready: 'True', reason: 'Succeeded', message: `${version} runs` };
 }

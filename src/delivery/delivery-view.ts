@@ -45,6 +45,8 @@ export interface InstallView {
   readonly sourceProblem: string | undefined;
   /** Why the module itself is not ready. */
   readonly notReady: string | undefined;
+  /** Which flag or script disables the module. */
+  readonly disabled: string | undefined;
   readonly isOrphan: boolean;
 }
 
@@ -70,7 +72,7 @@ export function sourceView(record: SourceRecord, modules: number): SourceView {
 
 export interface InstallContext {
   readonly history: Pick<HistoryStore, 'entries'>;
-  readonly operator: Pick<DeliveryFacts, 'whyNotReady'>;
+  readonly operator: Pick<DeliveryFacts, 'whyNotReady' | 'whyDisabled'>;
   readonly sourceProblem: (record: ModuleRecord) => string | undefined;
 }
 
@@ -98,6 +100,7 @@ export function installView(record: ModuleRecord, context: InstallContext): Inst
     problem: record.problem,
     sourceProblem: context.sourceProblem(record),
     notReady: installed === undefined ? undefined : context.operator.whyNotReady(name),
+    disabled: installed === undefined ? undefined : context.operator.whyDisabled(name),
     isOrphan: state.isOrphan === true,
   };
 }

@@ -3,8 +3,6 @@ export interface HistoryEntry {
   readonly version: string;
   /** Of the manifest in the registry, or of the files for modules that come from a directory. */
   readonly digest: string;
-  /** Revision of the helm release; undefined for a module without a chart. */
-  readonly revision?: number;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
   readonly outcome: 'running' | 'replaced' | 'failed' | 'rolled-back';

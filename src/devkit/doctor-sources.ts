@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '@addon-operator/base/clock';
-import { messageOf } from '@addon-operator/base/errors';
+import { hasCode, messageOf } from '@addon-operator/base/errors';
 import { mapParallel } from '@addon-operator/concurrency/bounded-work';
 import { fieldsOf, stringOf } from '@addon-operator/json';
 import { type KubeClient, metadataOf, requestIfPresent } from '@addon-operator/kube-client/kube-client';
@@ -17,6 +17,8 @@ import { parseSpecFile } from '../delivery/spec-file.ts';
 import type { SourceProblem } from '../tools/doctor/facts.ts';
 
 const SOURCES_AT_ONCE = 4;
+/** Of one source. */
+const MODULES_AT_ONCE = 4;
 
 export interface SourceChecks {
   readonly kube: KubeClient;
@@ -44,30 +46,40 @@ export async function sourceProblems(
   const open = sourceOpener({ settings: { namespace }, kube, redactor: new Redactor(), connect });
   const found = await mapParallel(specs.sources, SOURCES_AT_ONCE, async (spec) => {
     if (spec.type === 'invalid') return spec.problems.map((message) => ({ source: spec.name, message }));
-    const message = await problemOf(spec.value, specs.installs, open, signal);
-    return message === undefined ? [] : [{ source: spec.value.name, message }];
+    const modules = specs.installs.flatMap((each) =>
+      each.type === 'valid' && each.value.source === spec.value.name ? [each.value.name] : [],
+    );
+    const messages = await problemsOf(spec.value, modules, open, signal);
+    return messages.map((message) => ({ source: spec.value.name, message }));
   });
   return found.flat();
 }
 
-/** Looks up the tags of one of its modules, as the operator does. */
-async function problemOf(
+/** Looks up the tags of its modules, as the operator does, until the registry does not respond. */
+async function problemsOf(
   source: Source,
-  installs: DeliverySpecs['installs'],
+  modules: readonly string[],
   open: ReturnType<typeof sourceOpener>,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<readonly string[]> {
   try {
     const access = await open(source, signal);
     const { policy } = access;
     if (policy.cosignKeys !== undefined) parseCosignKeys(policy.cosignKeys);
     if (policy.keyring !== undefined) await readKeyring({ content: policy.keyring, title: 'the keyring' });
-    const install = installs.find((each) => each.type === 'valid' && each.value.source === source.name);
-    if (install?.type === 'valid') await access.repository(install.value.name).tags(signal);
-    return undefined;
+    const found = await mapParallel(modules, MODULES_AT_ONCE, async (module) => {
+      try {
+        await access.repository(module).tags(signal);
+        return [];
+      } catch (error) {
+        if (hasCode(error, 'REGISTRY_UNREACHABLE')) throw error;
+        return [messageOf(error)];
+      }
+    });
+    return found.flat();
   } catch (error) {
     signal.throwIfAborted();
-    return messageOf(error);
+    return [messageOf(error)];
   }
 }
 

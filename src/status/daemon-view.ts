@@ -138,8 +138,12 @@ export interface ModuleView extends SectionView {
   drift(): ModuleDrift | null;
   /** The last 20 revisions of the release, the newest first. @throws the errors of the API client */
   history(signal: AbortSignal): Promise<readonly RevisionView[]>;
-  /** The versions that a source delivered, the newest first; empty for a module of a plain directory. */
-  versions(): readonly VersionView[];
+  /**
+   * The versions that a source delivered, the newest first; empty for a module of a plain directory.
+   *
+   * @param revisions those of its release
+   */
+  versions(revisions: readonly RevisionView[]): readonly VersionView[];
   /**
    * How two revisions differ, as text; undefined if one of them does not exist. Data of Secrets shows as asterisks.
    *

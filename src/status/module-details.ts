@@ -118,7 +118,7 @@ export interface VersionView {
   readonly version: string;
   /** Of its manifest. */
   readonly digest: string;
-  /** Of the helm release; null for a module without a chart. */
+  /** The newest of the helm release that was deployed while it ran; null without one. */
   readonly revision: number | null;
   readonly at: string;
   readonly outcome: string;

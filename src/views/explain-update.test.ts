@@ -27,6 +27,7 @@ const INSTALL: InstallView = {
   problem: undefined,
   sourceProblem: undefined,
   notReady: undefined,
+  disabled: undefined,
   isOrphan: false,
 };
 

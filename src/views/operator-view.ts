@@ -4,7 +4,6 @@
 // only `render`, `changes` and the helm members send requests or start processes.
 
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
-import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import type { JsonObject } from '@addon-operator/json';
 import type { ApiHealth } from '@addon-operator/kube-client/api-health';
@@ -13,7 +12,6 @@ import { formatGoDuration } from '@addon-operator/strings/go-duration';
 import { headlineOf } from '@addon-operator/strings/headline';
 import type { TaskQueue } from '@addon-operator/task-queue';
 import type { Delivery } from '../delivery/delivery.ts';
-import type { HistoryEntry } from '../delivery/history.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
@@ -36,7 +34,6 @@ import type {
   SectionView,
   ValuesPatchView,
 } from '../status/daemon-view.ts';
-import type { VersionView } from '../status/module-details.ts';
 import { operatorStatus, STARTING_STATUS } from '../status/operator-status.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import { layeredValues } from '../values/value-layers.ts';
@@ -50,6 +47,7 @@ import { explainWhy } from './explain-why.ts';
 import type { Explained } from './explained.ts';
 import { hookPatchViews, hookViews, snapshotViews, watchViews } from './hook-details.ts';
 import { nextItems } from './next-items.ts';
+import { versionViews } from './version-views.ts';
 
 /** The objects of a revision, as YAML. */
 export interface RevisionManifest {
@@ -264,7 +262,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     valuesKey: sectionOf(name),
     drift: () => driftOf(operator, name),
     history: (signal) => helm.history.list(name, signal),
-    versions: () => (deps.delivery?.history(name) ?? []).map(versionView),
+    versions: (revisions) => versionViews(deps.delivery?.history(name) ?? [], revisions),
     // Both at once, since each takes a request.
     compareRevisions: async ({ from, to }, signal) => {
       const [before, after] = await Promise.all(
@@ -277,10 +275,6 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     changes: (signal) =>
       comparisons.run(name, signal, () => rendered(deps, module, { isDebug: false, isDiff: true }, signal)),
   };
-}
-
-function versionView({ atMs, revision, reason = '', ...entry }: HistoryEntry): VersionView {
-  return { ...entry, revision: revision ?? null, reason, at: isoTime(atMs) };
 }
 
 /**

@@ -165,6 +165,7 @@ describeCluster('definitions of delivery', (cluster) => {
         problem: undefined,
         sourceProblem: undefined,
         notReady: undefined,
+        disabled: undefined,
         isOrphan: false,
       };
       const read = async () => {

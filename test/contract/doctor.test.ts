@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -106,19 +106,27 @@ test('finds sources that cannot be read: registries, accounts and keys', async (
   await using world = await World.create(backend, { modules: WEB });
   const noKeys = { metadata: { name: 'keys' }, data: { 'cosign.pub': 'no key' } };
   await world.create('configmaps', noKeys);
+  const media = join(world.directory, 'media');
+  await mkdir(join(media, 'first'), { recursive: true });
+  await writeFile(join(media, 'first/index.json'), '{"schemaVersion":2,"manifests":[]}');
+  const install = (name: string, from: string): string =>
+    `${DELIVERY}kind: ModuleInstall\nmetadata: {name: ${name}}\nspec: {source: ${from}, order: 30, version: {channel: stable}}\n---\n`;
+  const installs = ['first', 'second', 'third'].map((name) => install(name, 'media')).join('');
   const file = join(world.directory, 'sources.yaml');
   await writeFile(
     file,
-    `${source('away', 'url: "oci://localhost:1/modules"')}${source('account', 'url: "oci://localhost:1/a", auth: {secretRef: {name: none}}')}${source('key', `url: "oci://localhost:1/b", ${keys}`)}${DELIVERY}kind: ModuleInstall
-metadata: {name: web}
-spec: {source: away, order: 30, version: {channel: stable}}
-`,
+    `${source('media', `url: "oci-layout://${media}"`)}${installs}${source('away', 'url: "oci://localhost:1/modules"')}${source('account', 'url: "oci://localhost:1/a", auth: {secretRef: {name: none}}')}${source('key', `url: "oci://localhost:1/b", ${keys}`)}${install('web', 'away')}${install('db', 'away')}`,
   );
   const flags = [`--module-sources=${file}`, `--module-store=${join(world.directory, 'store')}`];
   const { exitCode, text } = await doctor(world, ...flags);
   expect([exitCode, text.split('\n').filter((line) => line.endsWith('(source)'))]).toEqual([
     1,
     [
+      ...['second', 'third'].map((name) =>
+        expect.stringMatching(
+          new RegExp(`^ModuleSource media: .*/media/${name}: there is no index.json`, 'u'),
+        ),
+      ),
       expect.stringMatching(/^ModuleSource away: .*localhost:1/),
       expect.stringMatching(/^ModuleSource account: Secret .*\/none does not exist/),
       expect.stringMatching(/^ModuleSource key: .*no PEM block/),

@@ -181,6 +181,8 @@ test('explains a rule, and says what is wrong with the arguments', async () => {
 test('the starter modules and the examples are clean', async () => {
   const { text } = await lint(projectRoot, 'modules', ...EXAMPLES, '--strict');
   expect(text).toMatch(/^\d+ modules: 0 errors, 0 warnings(?:, \d+ excluded)?\n$/);
+  const delivered = await lint(projectRoot, 'modules', '--strict', '--profile', 'delivery');
+  expect(delivered.text).toBe('3 modules: 0 errors, 0 warnings\n');
 });
 
 /** Those of examples/ that have modules. */

@@ -243,6 +243,7 @@ export class DeliveryLab {
         version: '1.3.0',
         modules: () => new Map(this.#enabledModules().map((name) => [name, undefined])),
         whyNotReady: () => undefined,
+        whyDisabled: () => undefined,
         section: () => this.section,
         gate: async (_gate, module) => {
           const digest = [...store.linked].find(([entry]) => entry.slice(4) === module)?.[1] ?? '';

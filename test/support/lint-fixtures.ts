@@ -388,6 +388,16 @@ spec: {group: example.com, names: {kind: Gadget, plural: gadgets}, scope: Cluste
     good: deployment('', '', 'replicas: 1'),
     message: 'no PodDisruptionBudget',
   },
+  'version-missing': {
+    bad: module('030-web', 'stage: Preview\n'),
+    good: module('030-web', 'version: "2.0.0"\n'),
+    message: 'has no version',
+  },
+  'not-packable': {
+    bad: { '030-web/docs/a.md': 'a\n', '030-web/docs/A.md': 'A\n' },
+    good: { '030-web/docs/a.md': 'a\n' },
+    message: 'docs/a.md differ only in case: rename one of them',
+  },
   'version-mismatch': {
     bad: chart(configMap('web'), module('030-web', 'version: "2.0.0"\n')),
     good: chart(configMap('web'), module('030-web', 'version: "0.1.0"\n')),

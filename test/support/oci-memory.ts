@@ -84,6 +84,8 @@ export class MemoryRepository implements WritableRepository {
     return await Promise.resolve(all.map(({ descriptor }) => descriptor));
   }
 
+  async prepare(): Promise<void> {}
+
   async pushBlob(blob: BlobContent): Promise<boolean> {
     if (this.blobs.has(blob.digest)) return false;
     const chunks: Uint8Array[] = [];

@@ -36,6 +36,7 @@ export class ArtifactCopier {
 
   /** @param reference the tag that it gets at the destination, or its digest */
   async copy(digest: string, reference: string): Promise<CopiedArtifact> {
+    await this.#target.prepare();
     const [sent, sentBytes] = [this.#sent, this.#sentBytes];
     await this.#copyTree(digest, reference);
     const { referrers, missing } = await this.#copyReferrers(digest);

@@ -113,6 +113,26 @@ test.each([
   await expect(push).rejects.toHaveProperty('code', 'ARTIFACT_INVALID');
 });
 
+test.each([[[]], [['oci-layout']]])('a directory with %j becomes a layout without tags', async (names) => {
+  await mkdir(join(directory, 'web'));
+  for (const name of names) await writeFile(join(directory, 'web', name), '');
+  await repository.prepare();
+  expect(await repository.tags()).toEqual([]);
+  await pushArtifact(repository, '1.0.0', Buffer.from('layer'));
+  await repository.prepare();
+  expect(await repository.tags()).toEqual(['1.0.0']);
+});
+
+test('a directory with other files is not made a layout', async () => {
+  await mkdir(join(directory, 'web'));
+  await writeFile(join(directory, 'web/a.txt'), '');
+  await expect(repository.prepare()).rejects.toMatchObject({
+    code: 'REQUEST_REFUSED',
+    message: expect.stringContaining('such as a.txt; to fix: name a new or an empty directory'),
+  });
+  expect(await readdir(join(directory, 'web'))).toEqual(['a.txt']);
+});
+
 test('a directory that is no layout is named', async () => {
   await expect(repository.tags()).rejects.toMatchObject({
     code: 'REGISTRY_NOT_FOUND',

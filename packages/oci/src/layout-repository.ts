@@ -2,7 +2,7 @@
 // annotations, and blobs by digest. crane, oras and skopeo read and write the same.
 
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OperatorError } from '@addon-operator/base/errors';
@@ -21,6 +21,8 @@ import { isTag, requireReference } from './repository-url.ts';
 
 const REF_NAME = 'org.opencontainers.image.ref.name';
 const LAYOUT = '{"imageLayoutVersion":"1.0.0"}';
+/** What a push that was interrupted leaves. */
+const PARTS = new Set(['blobs', 'oci-layout']);
 /** Of some ten thousand tags. */
 const MAX_INDEX_BYTES = 16 * 1_024 * 1_024;
 
@@ -84,6 +86,17 @@ export class LayoutRepository implements WritableRepository {
     return [...found.values()];
   }
 
+  async prepare(): Promise<void> {
+    if (existsSync(join(this.#directory, 'index.json'))) return;
+    const others = (await namesIn(this.#directory)).filter((name) => !PARTS.has(name));
+    if (others.length > 0)
+      throw new OperatorError(
+        'REQUEST_REFUSED',
+        `${this.url} is not an OCI image layout, and has other files, such as ${others[0]}; to fix: name a new or an empty directory`,
+      );
+    await this.#writeIndex([]);
+  }
+
   async pushBlob(blob: BlobContent, signal: AbortSignal): Promise<boolean> {
     signal.throwIfAborted();
     const file = this.#blobFile(blob.digest);
@@ -117,12 +130,16 @@ export class LayoutRepository implements WritableRepository {
       const before = await this.#entries(true);
       const after = change(before);
       if (JSON.stringify(before) === JSON.stringify(after)) return false;
-      await this.#write(join(this.#directory, 'oci-layout'), () => once(Buffer.from(LAYOUT)));
-      await this.#write(join(this.#directory, 'index.json'), () => once(indexOf(after).bytes));
+      await this.#writeIndex(after);
       return true;
     });
     this.#lastChange = changed.catch(() => undefined);
     return await changed;
+  }
+
+  async #writeIndex(entries: readonly Descriptor[]): Promise<void> {
+    await this.#write(join(this.#directory, 'oci-layout'), () => once(Buffer.from(LAYOUT)));
+    await this.#write(join(this.#directory, 'index.json'), () => once(indexOf(entries).bytes));
   }
 
   /** @param mayBeMissing as before the first push */
@@ -192,6 +209,16 @@ function tagOf({ annotations }: Descriptor): string | undefined {
 function withoutTag({ annotations, ...descriptor }: Descriptor): Descriptor {
   const { [REF_NAME]: _, ...others } = annotations ?? {};
   return Object.keys(others).length === 0 ? descriptor : { ...descriptor, annotations: others };
+}
+
+/** None if the directory is missing. */
+async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isMissingFile(error)) return [];
+    throw error;
+  }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

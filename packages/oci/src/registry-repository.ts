@@ -102,6 +102,9 @@ export class RegistryRepository implements WritableRepository {
     return index === undefined ? [] : readManifest(index.bytes, this.url).manifests;
   }
 
+  /** Registries create repositories with the first push. */
+  async prepare(): Promise<void> {}
+
   async pushBlob(blob: BlobContent, signal: AbortSignal): Promise<boolean> {
     const path = `blobs/${blob.digest}`;
     const known = await this.#push({ method: 'HEAD', path, expect: [200, 404] }, signal);

@@ -47,6 +47,12 @@ export interface BlobContent extends Descriptor {
 
 /** A repository that can be written to. Content that it has already is not sent again. */
 export interface WritableRepository extends Repository {
+  /**
+   * Creates what the first push needs, if it is not there yet.
+   *
+   * @throws OperatorError REQUEST_REFUSED for a directory with other files
+   */
+  prepare(): Promise<void>;
   /** @returns whether bytes were sent */
   pushBlob(blob: BlobContent, signal: AbortSignal): Promise<boolean>;
   /**

@@ -73,6 +73,17 @@ test('module push says the digest, and that a second push sent nothing', async (
   expect(output()).toMatch(/: pushed as 2\.0\.0\n$/);
 });
 
+test('module push creates an image layout in a directory that is new', async () => {
+  const url = `oci-layout://${join(root, 'media/web')}`;
+  for (const outcome of ['pushed', 'already there']) {
+    expect(await pushCommand('030-web', url, {}, host)).toBe(0);
+    expect(output()).toMatch(new RegExp(`: ${outcome} as 1\\.4\\.2\\n$`, 'u'));
+  }
+  await expect(pushCommand('030-web', `oci-layout://${root}`, {}, host)).rejects.toMatchObject({
+    code: 'REQUEST_REFUSED',
+  });
+});
+
 test('module push --sign signs once, and again after a change', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   await writeFile(join(root, 'key'), privateKey.export({ format: 'pem', type: 'pkcs8' }));

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { SETTINGS } from '../../settings.ts';
+import { PROFILES } from '../../tools/lint/rule.ts';
 import type { CommandParts } from '../daemon/debug-command.ts';
 import { addSettingOption, givenFlags } from '../operator/setting-options.ts';
 import type { LintCommandOptions } from './module-lint-command.ts';
@@ -75,7 +76,7 @@ function addLintCommand(module: Command, { host, runner }: CommandParts): void {
     .addOption(new Option('-o, --output <format>', 'format of the output').choices(FORMATS).default('text'))
     .option('--fix', 'fix modes and line ends')
     .option('--rule <code...>', 'check only these rules')
-    .addOption(new Option('--profile <name>', 'check further rules').choices(['restricted']))
+    .addOption(new Option('--profile <name>', 'check further rules').choices(PROFILES))
     .option('--strict', 'warnings count as errors')
     .option('--explain <code>', 'explain a rule')
     .addHelpText('after', '\nExit code: 0 no errors, 1 errors, or modules that cannot be checked.')

@@ -124,9 +124,9 @@ test('a history shows what the revisions were deployed from', () => {
 test('a history shows the versions that a source delivered in place of revisions', () => {
   const at = '2026-01-01T00:00:00Z';
   const versions = [
-    { version: '1.1.0', digest: 'sha256:abcdef', revision: null, at, outcome: 'replaced', reason: 'gate' },
+    { version: '1.1.0', digest: 'sha256:abcdef', revision: 2, at, outcome: 'replaced', reason: 'gate' },
   ];
   const { rows, names } = historyTable({ revisions: [{ revision: 1 }], versions });
-  expect(rows).toEqual([['', '1.1.0', 'abcdef', at, 'replaced', 'gate']]);
+  expect(rows).toEqual([['2', '1.1.0', 'abcdef', at, 'replaced', 'gate']]);
   expect(names).toEqual(['1.1.0']);
 });

@@ -89,7 +89,8 @@ export const historyTable: ToTable = (data) => {
     columns: ['REVISION', 'VERSION', 'DIGEST', 'DEPLOYED', 'STATUS', 'REASON'],
     narrow: 6,
     rows,
-    names: rows.map(([revision = '', version = '']) => revision || version),
+    // What `module rollback --to` takes.
+    names: rows.map(([revision = '', version = '']) => (delivered.length > 0 ? version : revision)),
   };
 };
 

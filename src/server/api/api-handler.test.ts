@@ -81,6 +81,7 @@ const DELIVERY: NonNullable<ViewDeps['delivery']> & NonNullable<ViewDeps['operat
         problem: undefined,
         sourceProblem: 'connection refused',
         notReady: undefined,
+        disabled: undefined,
         isOrphan: false,
       },
     ],

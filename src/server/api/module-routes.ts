@@ -38,7 +38,8 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
       const module = moduleOf(view, name);
       // The history alone is cheap; a comparison reads two releases.
       const diff = query.size === 0 ? null : await revisionDiff(module, query, signal);
-      return { module: name, revisions: await module.history(signal), versions: module.versions(), diff };
+      const revisions = await module.history(signal);
+      return { module: name, revisions, versions: module.versions(revisions), diff };
     },
   },
   {

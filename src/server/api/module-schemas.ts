@@ -213,7 +213,10 @@ const HISTORY = object({
     object({
       version: string('The version.'),
       digest: string('Of its manifest.'),
-      revision: { ...count('Of the release; null for a module without a chart.'), type: ['integer', 'null'] },
+      revision: {
+        ...count('The newest of the release that was deployed while the version ran; null without one.'),
+        type: ['integer', 'null'],
+      },
       at: time('When it was switched to.'),
       outcome: oneOf(['running', 'replaced', 'failed', 'rolled-back'], 'What became of it.'),
       reason: string('Why it failed or was replaced; empty if nothing is known.'),

@@ -2,15 +2,15 @@ import { OperatorError } from '@addon-operator/base/errors';
 import { didYouMean } from '@addon-operator/json/similar-word';
 import { EXCLUSIONS_FILE, excludes, parseExclusions } from './exclusions.ts';
 import type { LintFacts } from './lint-facts.ts';
-import type { Found, Rule, RuleLevel } from './rule.ts';
+import type { Found, Profile, Rule, RuleLevel } from './rule.ts';
 import { RULES } from './rules.ts';
 
 /** Which rules are checked. */
 export interface RuleSelection {
   /** Codes: only these, those of profiles included. Empty: all that are checked without a request. */
   readonly rules: readonly string[];
-  /** Checks the rules of the group `security` too. */
-  readonly profile?: 'restricted';
+  /** Checks its rules too. */
+  readonly profile?: Profile;
 }
 
 /** A broken rule in one place. */
@@ -83,9 +83,7 @@ export function lintModule(module: LintFacts, selection: RuleSelection): ModuleR
 
 function selectedRules({ rules, profile }: RuleSelection): readonly Rule[] {
   if (rules.length > 0) return rules.map(ruleOf);
-  return RULES.filter(
-    ({ onlyWith }) => onlyWith === undefined || (onlyWith === 'profile' && profile === 'restricted'),
-  );
+  return RULES.filter(({ onlyWith }) => onlyWith === undefined || onlyWith === profile);
 }
 
 function findingOf({ code, level }: Rule, found: Found): LintFinding {

@@ -88,6 +88,7 @@ test.each([
 
 test('rules of profiles, and those that must be named, are checked only then', () => {
   const module = facts([], {
+    module: { ...WEB, manifest: NO_MANIFEST },
     hooks: [
       {
         path: 'hooks/a.sh',
@@ -101,6 +102,7 @@ test('rules of profiles, and those that must be named, are checked only then', (
     lintModule(module, selection).findings.map(({ rule }) => rule);
   expect(codes({ rules: [] })).toEqual([]);
   expect(codes({ rules: [], profile: 'restricted' })).toEqual([]);
+  expect(codes({ rules: [], profile: 'delivery' })).toEqual(['version-missing']);
   expect(codes({ rules: ['hook-without-timeout'] })).toEqual(['hook-without-timeout']);
 });
 

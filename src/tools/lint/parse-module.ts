@@ -35,6 +35,8 @@ export interface ModuleReaders {
   /** Throws KUBE_KIND_UNKNOWN for a kind that is not built in. */
   readonly findKind: (apiVersion: string | undefined, kind: string) => Promise<ApiResource>;
   readonly allowsLinksOutside: boolean;
+  /** Packs the module as for a push, and throws what the push would refuse; absent: not checked. */
+  readonly pack?: (directory: string, signal: AbortSignal) => Promise<void>;
 }
 
 /** A value that is required may come from the ConfigMap or a hook. */
@@ -74,6 +76,7 @@ export async function parseModule(
     (await attempt('schema-invalid', 'openapi', () => readSchemas(path, new SchemaCheck()))) ?? {};
   if (!readers.allowsLinksOutside)
     await attempt('link-leads-out', '', () => refuseOutsideLinks(directoryName, path));
+  await attempt('not-packable', '', () => readers.pack?.(given, signal));
   const parsed: ParsedModule = {
     problems,
     siblings: await siblingsIn(modulesDir),

@@ -2,7 +2,7 @@ import { readableLine } from '@addon-operator/strings/escape-controls';
 import { xmlText } from '@addon-operator/strings/xml-text';
 import { annotation } from '../annotation.ts';
 import { countFindings, type LintFinding, type ModuleReport } from './lint.ts';
-import type { Rule } from './rule.ts';
+import { onlyWithText, type Rule } from './rule.ts';
 import { RULES } from './rules.ts';
 
 export const REPORT_FORMATS = ['text', 'json', 'sarif', 'junit', 'github'] as const;
@@ -25,10 +25,9 @@ export function lintReportText(format: LintReportFormat, reports: readonly Modul
 }
 
 /** What a rule demands, and why. */
-export function ruleText({ code, level, onlyWith, summary, explanation }: Rule): string {
-  const when = onlyWith === 'profile' ? ', with --profile restricted' : '';
-  const selection = onlyWith === 'code' ? `, with --rule ${code}` : '';
-  return `${code} (${level}${when}${selection})\n${summary}\n${explanation.replaceAll('`', '')}\n`;
+export function ruleText(rule: Rule): string {
+  const { code, level, summary, explanation } = rule;
+  return `${code} (${level}${onlyWithText(rule)})\n${summary}\n${explanation.replaceAll('`', '')}\n`;
 }
 
 function plainText(reports: readonly ModuleReport[]): string {

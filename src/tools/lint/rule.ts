@@ -2,6 +2,10 @@ import type { LintFacts } from './lint-facts.ts';
 
 export type RuleLevel = 'error' | 'warning';
 
+/** Sets of rules that not every module keeps. */
+export const PROFILES = ['restricted', 'delivery'] as const;
+export type Profile = (typeof PROFILES)[number];
+
 /** How `--fix` fixes a finding. */
 export type Fix = { readonly type: 'make-executable' } | { readonly type: 'unix-text' };
 
@@ -19,11 +23,18 @@ export interface Found {
 /** Finds where a module breaks a rule. */
 export type Check = (module: LintFacts) => Iterable<Found>;
 
+/** On which request a rule is checked, such as `, with --rule CODE`; empty for one that is always checked. */
+export function onlyWithText({ onlyWith, code }: Rule, quote = ''): string {
+  if (onlyWith === undefined) return '';
+  const option = onlyWith === 'code' ? `--rule ${code}` : `--profile ${onlyWith}`;
+  return `, with ${quote}${option}${quote}`;
+}
+
 export interface Rule {
   readonly code: string;
   readonly level: RuleLevel;
-  /** Checked only on request: with `--profile restricted`, or by its code. Default: always checked. */
-  readonly onlyWith?: 'profile' | 'code';
+  /** Checked only on request: with a profile, or by its code. Default: always checked. */
+  readonly onlyWith?: Profile | 'code';
   /** What the rule demands, as one sentence. */
   readonly summary: string;
   /** Why, and what to do. */

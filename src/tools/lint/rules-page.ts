@@ -1,5 +1,5 @@
 import { markdownTable } from '@addon-operator/strings/markdown-table';
-import type { Rule } from './rule.ts';
+import { onlyWithText, type Rule } from './rule.ts';
 import { GROUPS, RULES } from './rules.ts';
 
 const INTRO = `# Checking modules
@@ -18,6 +18,7 @@ An argument is a module or a directory of modules; without one the modules direc
 | \`--fix\` | fixes modes of scripts and line ends |
 | \`--rule CODE\` | checks only this rule; may be repeated. Some rules are checked only with this option |
 | \`--profile restricted\` | checks the rules about [security](#security) too |
+| \`--profile delivery\` | checks too whether \`module push\` accepts the module: see [delivery](#delivery) |
 | \`--strict\` | warnings count as errors |
 | \`--explain CODE\` | prints the section of a rule on this page |
 | \`-o text\`, \`json\`, \`sarif\`, \`junit\`, \`github\` | the format; \`github\` is annotations of a workflow |
@@ -52,7 +53,6 @@ function section(rule: Rule): string {
   return `### ${rule.code}\n\n${rule.summary} (${levelOf(rule)})\n\n${rule.explanation}\n`;
 }
 
-function levelOf({ level, onlyWith, code }: Rule): string {
-  if (onlyWith === 'profile') return `${level}, with \`--profile restricted\``;
-  return onlyWith === 'code' ? `${level}, with \`--rule ${code}\`` : level;
+function levelOf(rule: Rule): string {
+  return `${rule.level}${onlyWithText(rule, '`')}`;
 }

@@ -7,6 +7,7 @@ import { findModuleDirectories, type ModuleDirectory } from './module-directorie
 import { type ModuleReaders, parseModule } from './parse-module.ts';
 import { readModuleFiles } from './read-module.ts';
 import { type LintReportFormat, lintReportText } from './report.ts';
+import type { Profile } from './rule.ts';
 
 export interface LintOptions {
   /** Modules, and directories of modules; relative ones from `cwd`. */
@@ -15,7 +16,7 @@ export interface LintOptions {
   readonly format: LintReportFormat;
   /** Codes of the only rules that are checked; empty: all that are checked without a request. */
   readonly rules: readonly string[];
-  readonly profile?: 'restricted';
+  readonly profile?: Profile;
   readonly isFixing: boolean;
   /** Whether warnings count as errors. */
   readonly isStrict: boolean;

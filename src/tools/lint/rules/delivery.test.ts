@@ -2,6 +2,14 @@ import { describeRules, file, type RuleRow } from '../../../../test/support/lint
 import { DELIVERY_RULES } from './manifest.ts';
 
 const ROWS: readonly RuleRow[] = [
+  { rule: 'version-missing', what: 'a version', module: { version: '1.2.0' }, found: [] },
+  { rule: 'version-missing', what: 'no version', found: [['', 'has no version']] },
+  {
+    rule: 'version-missing',
+    what: 'a version of two numbers',
+    files: [file('Chart.yaml', 'version: 0.1\n')],
+    found: [['Chart.yaml', 'has version 0.1, which is not semantic, such as 1.2.3']],
+  },
   {
     rule: 'version-mismatch',
     what: 'one version, and a changelog that begins with a date',
@@ -24,4 +32,4 @@ const ROWS: readonly RuleRow[] = [
   },
 ];
 
-describeRules(DELIVERY_RULES, ROWS, []);
+describeRules(DELIVERY_RULES, ROWS, ['not-packable']);

@@ -3,7 +3,7 @@ import { parseCrontab } from '@addon-operator/crontab';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import { type UnmetRequirement, unmetOf } from '../../../modules/requirements.ts';
 import { inRunOrder } from '../../../modules/run-order.ts';
-import { textAt } from '../lint-facts.ts';
+import { type FileFacts, textAt } from '../lint-facts.ts';
 import type { Check, Rule } from '../rule.ts';
 
 const FILE = 'module.yaml';
@@ -94,8 +94,36 @@ function unmet(types: readonly UnmetRequirement['type'][]): Check {
   };
 }
 
-/** Rules about versions of modules. */
+/** As written, semantic or not. */
+function chartVersion(files: readonly FileFacts[]): string | undefined {
+  return /^version:\s*["']?([^\s"'#]+)/m.exec(textAt(files, 'Chart.yaml'))?.[1];
+}
+
+/** Rules about versions of modules, and about their way to a registry. */
 export const DELIVERY_RULES: readonly Rule[] = [
+  {
+    code: 'version-missing',
+    level: 'warning',
+    onlyWith: 'delivery',
+    summary: 'module.yaml or Chart.yaml has a semantic version.',
+    explanation:
+      '`module push` names the artifact by the version, and refuses a module without one unless it gets `--version`. Write `version: "1.2.3"` into `module.yaml`.',
+    check: function* ({ files, parsed: { module } }) {
+      if (module === undefined || module.version !== undefined) return;
+      const chart = chartVersion(files);
+      if (chart === undefined) yield { path: '', message: 'has no version' };
+      else
+        yield { path: 'Chart.yaml', message: `has version ${chart}, which is not semantic, such as 1.2.3` };
+    },
+  },
+  {
+    code: 'not-packable',
+    level: 'error',
+    onlyWith: 'delivery',
+    summary: '`module push` accepts the files of the module.',
+    explanation:
+      'The module is packed as for a push, and unpacked as by the operator that installs it. Names that differ only in case, links that lead out or to nothing, a signature of other files, and what is above the [limits](delivery.md#limits) are refused. Of several problems the message has the first.',
+  },
   {
     code: 'version-mismatch',
     level: 'warning',
@@ -105,7 +133,7 @@ export const DELIVERY_RULES: readonly Rule[] = [
     check: function* ({ files, parsed: { module } }) {
       const version = module?.version;
       if (version === undefined) return;
-      const chart = /^version:\s*["']?([^\s"'#]+)/m.exec(textAt(files, 'Chart.yaml'))?.[1];
+      const chart = chartVersion(files);
       if (chart !== undefined && chart !== version)
         yield { path: 'Chart.yaml', message: `has version ${chart}, module.yaml has ${version}` };
       const newest = /^#+ \[?v?(\d[^\s\]]*)/m.exec(textAt(files, 'CHANGELOG.md'))?.[1];

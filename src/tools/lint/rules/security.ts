@@ -6,7 +6,7 @@ import { ofObjects } from './chart.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const GROUP = { group: 'security', level: 'warning', onlyWith: 'profile' } as const;
+const GROUP = { group: 'security', level: 'warning', onlyWith: 'restricted' } as const;
 const ENDS_BY_ITSELF = new Set(['Job', 'CronJob']);
 const HAS_REPLICAS = new Set(['Deployment', 'StatefulSet']);
 
