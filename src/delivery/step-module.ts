@@ -16,7 +16,7 @@ import {
   passed,
   switched,
 } from './install-state.ts';
-import type { SwitchOutcome, SwitchRequest } from './module-switch.ts';
+import type { SwitchOutcome } from './module-switch.ts';
 import { pullContent, restoreContent } from './obtain-content.ts';
 import type { Install } from './parse-spec.ts';
 import { installOf, isWanted, type ModuleRecord, noteMissing } from './records.ts';
@@ -208,18 +208,12 @@ async function change(
 ): Promise<SwitchOutcome> {
   const { parts } = context;
   const { version, digest, entry } = intent;
-  const request: SwitchRequest = {
-    module: record.name,
-    entry,
-    digest,
-    version,
-    ...(section !== undefined && { section }),
-  };
+  const request = { module: record.name, entry, digest, version, ...(section !== undefined && { section }) };
   await saveState(context, record, (state) => ({ ...state, intent }), signal);
   const outcome = await parts.modules.switch(request, signal);
   if (outcome.type === 'refused')
     await saveState(context, record, (state) => ({ ...state, intent: undefined }), signal);
-  else await finishSwitch(context, record, intent, signal);
+  else await finishSwitch(context, record, intent, signal, outcome.keptCrds);
   return outcome;
 }
 
@@ -229,6 +223,7 @@ export async function finishSwitch(
   record: ModuleRecord,
   intent: Intent,
   signal: AbortSignal,
+  keptCrds: readonly string[] = [],
 ): Promise<void> {
   const atMs = parts.clock.wallMs();
   const { version, digest, isReturn } = intent;
@@ -242,12 +237,11 @@ export async function finishSwitch(
       : { outcome: failure === undefined ? 'replaced' : 'failed', ...(failure && { reason: failure.why }) },
     signal,
   );
-  const message = isReturn === true ? `Version ${version} runs again` : `Version ${version} is installed`;
-  parts.reports.event(record.name, {
-    type: isReturn === true ? 'Warning' : 'Normal',
-    reason: isReturn === true ? 'RolledBack' : 'VersionInstalled',
-    message,
-  });
+  const [title, type, reason] =
+    isReturn === true
+      ? ([`Version ${version} runs again`, 'Warning', 'RolledBack'] as const)
+      : ([`Version ${version} is installed`, 'Normal', 'VersionInstalled'] as const);
+  parts.reports.event(record.name, { type, reason, message: [title, ...keptCrds].join('; ') });
 }
 
 /** Looks at the gates of the installed version. */

@@ -194,7 +194,9 @@ function finishTaking(operator: SwitchModulesParts, taken: Taken): void {
   if (section !== undefined) values.setConfigSection(module, section);
   accepted?.keep();
   switching.updates.clear(module);
-  if (requested !== undefined) finish(operator, requested, () => requested.resolve({ type: 'switched' }));
+  const { keptCrds = [] } = accepted ?? {};
+  if (requested !== undefined)
+    finish(operator, requested, () => requested.resolve({ type: 'switched', keptCrds }));
   const { path, version, refusal } = next ?? {};
   if (refusal !== undefined && refusal.reason !== old?.refusal?.reason && refusal.type !== 'unauthorized')
     log.error({ module, reason: refusal.reason, fix: refusal.remedy }, REFUSED_MESSAGES[refusal.type]);
