@@ -7,6 +7,8 @@ export interface SwitchRequest {
   readonly version: string;
   /** The section of the ConfigMap that replaces the current one, for a rollback with values. */
   readonly section?: string;
+  /** Whether it ran before, and comes back by an explicit decision. Default false. */
+  readonly isReturn?: boolean;
 }
 
 /** Why a version does not run yet, with the words for users. */

@@ -208,7 +208,10 @@ async function change(
 ): Promise<SwitchOutcome> {
   const { parts } = context;
   const { version, digest, entry } = intent;
-  const request = { module: record.name, entry, digest, version, ...(section !== undefined && { section }) };
+  // What decides about downgrades is before: content of the history comes back only by approval, pin or rollback.
+  const isReturn = parts.history.entries(record.name).some((one) => one.digest === digest);
+  const target = { module: record.name, entry, digest, version, isReturn };
+  const request = { ...target, ...(section !== undefined && { section }) };
   await saveState(context, record, (state) => ({ ...state, intent }), signal);
   const outcome = await parts.modules.switch(request, signal);
   if (outcome.type === 'refused')

@@ -88,8 +88,12 @@ export async function switchModules(
   }
 }
 
-function candidateOf({ switching: { stored } }: SwitchModulesParts, { entry, digest }: SwitchRequest) {
-  return stored === undefined ? [] : [{ entry: join(stored.currentDir, entry), path: stored.pathOf(digest) }];
+function candidateOf(
+  { switching: { stored } }: SwitchModulesParts,
+  { entry, digest, isReturn = false }: SwitchRequest,
+) {
+  if (stored === undefined) return [];
+  return [{ entry: join(stored.currentDir, entry), path: stored.pathOf(digest), isReturn }];
 }
 
 /**
