@@ -126,9 +126,10 @@ test('SeenSerials ends a return when something newer runs, and remembers the las
 });
 
 test('SeenSerials respects a return that another daemon has accepted', async () => {
-  const { serials } = store({ web: '6 b 5 a' });
+  const { kept, serials } = store({ web: '6 b 5 a' });
   const standby = serials();
   await standby.check('web', { serial: 6, digest: 'b' }, never);
   await serials().check('web', { serial: 5, digest: 'a', isReturn: true }, never);
   await standby.check('web', { serial: 5, digest: 'a' }, never);
+  expect(kept.data).toEqual({ web: '6 b *5 a' });
 });
