@@ -13,6 +13,8 @@ export interface Candidate {
   /** Bytes of the manifest and the signature, which are not part of the content; undefined where the file is missing. */
   readonly manifest: Buffer | undefined;
   readonly signature: Buffer | undefined;
+  /** Whether an explicit rollback wants it: content that has run before may run again then, however old. */
+  readonly isReturn?: boolean;
   /**
    * Is read at the first call and is the same from then on. To be called last: before the
    * other checks have passed, the candidate is not trusted.

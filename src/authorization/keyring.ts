@@ -169,10 +169,19 @@ function matches(pattern: string, word: string): boolean {
   return /^\**$/u.test(pattern.slice(at));
 }
 
+/** A manifest whose signature is valid. */
+export interface SignedManifest {
+  readonly serial: number;
+  /** Of the content. */
+  readonly digest: string;
+  /** See `Candidate`. */
+  readonly isReturn?: boolean | undefined;
+}
+
 /** Keeps old signatures from coming back. */
 export interface SerialCheck {
   /** @throws OperatorError MODULE_UNAUTHORIZED when a newer one of the module was seen already */
-  check(module: string, serial: number, digest: string, signal: AbortSignal): Promise<void>;
+  check(module: string, manifest: SignedManifest, signal: AbortSignal): Promise<void>;
 }
 
 interface KeyringPolicyOptions {
@@ -187,7 +196,7 @@ interface KeyringPolicyOptions {
 export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions): AuthorizationPolicy {
   return {
     check: async (candidate, signal) => {
-      const { name, manifest } = candidate;
+      const { name, manifest, isReturn } = candidate;
       if (manifest === undefined)
         throw refused(`it is not signed: there is no ${MANIFEST_FILE} in its directory`);
       const signature = signatureOf(candidate.signature);
@@ -207,7 +216,7 @@ export function keyringPolicy({ keyring, clock, serials }: KeyringPolicyOptions)
       // Read last: no file is touched before its manifest is trusted.
       const { files, digest } = await candidate.content();
       const serial = checkManifest(manifest.toString('utf8'), { name, files });
-      await serials?.check(name, serial, digest, signal);
+      await serials?.check(name, { serial, digest, isReturn }, signal);
     },
   };
 }

@@ -58,7 +58,7 @@ export class ModuleAuthorization implements ModuleGate {
     }
   }
 
-  async admit(name: string, source: string): ReturnType<ModuleGate['admit']> {
+  async admit(name: string, source: string, isReturn = false): ReturnType<ModuleGate['admit']> {
     const { policy, signal } = this.#options;
     const place = await this.#makeDirectory();
     // Links can lead to the root, which has no name.
@@ -67,7 +67,7 @@ export class ModuleAuthorization implements ModuleGate {
     try {
       await mkdir(copy, { mode: 0o700 });
       const candidate = await readCandidate(name, source, { copyTo: copy }, signal);
-      await policy.check(candidate, signal);
+      await policy.check({ ...candidate, isReturn }, signal);
       const { digest } = await candidate.content();
       // An unchanged module keeps its path, so that hooks in progress and watchers of files see no change.
       path = (await this.#sameAs({ candidate, digest }, basename(copy))) ?? copy;

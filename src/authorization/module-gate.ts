@@ -7,6 +7,9 @@ type Admission =
 
 /** Called for each module before anything in its directory is used. */
 export interface ModuleGate {
-  /** @param source the directory of the module */
-  admit(name: string, source: string): Promise<Admission>;
+  /**
+   * @param source the directory of the module
+   * @param isReturn whether an explicit rollback wants this version. Default false.
+   */
+  admit(name: string, source: string, isReturn?: boolean): Promise<Admission>;
 }

@@ -1,7 +1,7 @@
 /**
- * Protection against replay: the newest serial number of each module is kept in a ConfigMap, and a manifest with a smaller
- * one is refused. Without access to the ConfigMap no module is authorized. A deleted record is written again while the
- * operator runs.
+ * Protection against replay: the last serial numbers of each module are kept in a ConfigMap. A manifest with a smaller one
+ * than the newest is refused, unless it is among them and an explicit rollback wants it. Without access to the ConfigMap
+ * no module is authorized. A deleted record is written again while the operator runs.
  */
 
 import { errorFields, messageOf } from '@addon-operator/base/errors';
@@ -13,7 +13,7 @@ import {
 import { hasStatus, type KubeClient } from '@addon-operator/kube-client/kube-client';
 import { type RetryHost, untilAvailable } from '@addon-operator/kube-client/retry';
 import PQueue from 'p-queue';
-import type { SerialCheck } from './keyring.ts';
+import type { SerialCheck, SignedManifest } from './keyring.ts';
 import { refused } from './module-content.ts';
 
 type Data = Readonly<Record<string, string>>;
@@ -26,12 +26,21 @@ interface SerialStore {
   change(change: (data: Data, isThere: boolean) => Data, signal: AbortSignal): Promise<void>;
 }
 
-interface Seen {
-  readonly serial: number;
-  readonly digest: string;
+/** A manifest that was authorized. */
+type Seen = Pick<SignedManifest, 'serial' | 'digest'>;
+
+/** The record of one module. */
+interface Entry {
+  /** The newest first, with different numbers. Undefined if it cannot be parsed: then nothing runs. */
+  readonly seen: readonly Seen[] | undefined;
+  /** The older one that was let in on request, and runs until a newer one does. */
+  readonly returned: Seen | undefined;
 }
 
-/** Remembers the newest manifest of each module that was authorized, outside of the daemon, so that it outlives it. */
+/** How many manifests of a module are remembered. All modules share a ConfigMap of 1 MiB. */
+const MAX_SEEN = 20;
+
+/** Remembers the newest manifests of each module that were authorized, outside of the daemon, so that it outlives it. */
 export class SeenSerials implements SerialCheck {
   readonly #store: SerialStore;
   readonly #lock = new PQueue({ concurrency: 1 });
@@ -41,20 +50,31 @@ export class SeenSerials implements SerialCheck {
     this.#store = store;
   }
 
-  async check(module: string, serial: number, digest: string, signal: AbortSignal): Promise<void> {
+  async check(module: string, manifest: SignedManifest, signal: AbortSignal): Promise<void> {
     await this.#lock.add(async () => {
       this.#seen ??= (await this.#store.read(signal)) ?? {};
-      if (!isNewer(this.#seen, module, serial, digest)) return;
+      if (!(await this.#isNew(this.#seen, module, manifest, signal))) return;
       let written: Data = {};
       await this.#store.change((current, isThere) => {
         const data = isThere ? current : { ...this.#readable(), ...current };
         // Another daemon may have seen a newer one in the meantime.
-        written = isNewer(data, module, serial, digest) ? { ...data, [module]: `${serial} ${digest}` } : data;
+        const entry = nextEntry(data, module, manifest);
+        written = entry === undefined ? data : { ...data, [module]: entry };
         return written;
       }, signal);
       // A key that was removed from the record stays known until the operator starts again.
       this.#seen = { ...this.#seen, ...written };
     });
+  }
+
+  async #isNew(seen: Data, module: string, manifest: SignedManifest, signal: AbortSignal): Promise<boolean> {
+    try {
+      return nextEntry(seen, module, manifest) !== undefined;
+    } catch {
+      // Another daemon may have let it return.
+      this.#seen = { ...this.#readable(), ...(await this.#store.read(signal)) };
+      return nextEntry(this.#seen, module, manifest) !== undefined;
+    }
   }
 
   /**
@@ -75,31 +95,56 @@ export class SeenSerials implements SerialCheck {
   /** The remembered entries, without those that a user has to correct first. */
   #readable(): Data {
     const entries = Object.entries(this.#seen ?? {});
-    return Object.fromEntries(entries.filter(([, content]) => parse(content).serial !== Infinity));
+    return Object.fromEntries(entries.filter(([, content]) => parse(content).seen !== undefined));
   }
 }
 
-/** @throws OperatorError MODULE_UNAUTHORIZED when the seen one is newer, or another one with the same number */
-function isNewer(seen: Data, module: string, serial: number, digest: string): boolean {
-  const newest = Object.hasOwn(seen, module) ? parse(seen[module] ?? '') : undefined;
-  if (newest === undefined || serial > newest.serial) return true;
-  if (newest.serial === Infinity)
+/**
+ * The record of a module with a manifest that runs from now on; undefined if it stays.
+ *
+ * @throws OperatorError MODULE_UNAUTHORIZED when a newer one was seen, or another one with the same number
+ */
+function nextEntry(
+  data: Data,
+  module: string,
+  { serial, digest, isReturn = false }: SignedManifest,
+): string | undefined {
+  if (!Object.hasOwn(data, module)) return format([{ serial, digest }], undefined);
+  const { seen, returned } = parse(data[module] ?? '');
+  const newest = seen?.[0];
+  if (seen === undefined || newest === undefined)
     throw refused(
       'the record of its last serial number cannot be read: correct or remove the key of the module in the ConfigMap of serial numbers, then start the operator again',
     );
+  if (serial > newest.serial) return format([{ serial, digest }, ...seen].slice(0, MAX_SEEN), undefined);
+  const known = seen.find((one) => one.serial === serial && one.digest === digest);
+  if (known !== undefined && (known === newest || known === returned || isReturn)) {
+    const next = known === newest ? undefined : known;
+    return next === returned ? undefined : format(seen, next);
+  }
   if (serial < newest.serial)
     throw refused(
-      `its manifest has serial number ${serial}, but number ${newest.serial} has already run: to go back to this content, sign it again`,
+      `its manifest has serial number ${serial}, but number ${newest.serial} has already run: to go back to this content, sign it again; a module from a source goes back with "module rollback"`,
     );
-  if (digest !== newest.digest)
-    throw refused(`different content was signed with the same serial number ${serial}: sign it again`);
-  return false;
+  throw refused(`different content was signed with the same serial number ${serial}: sign it again`);
 }
 
+/** Such as `7 DIGEST *6 DIGEST`, where the second one is what runs. */
+function format(seen: readonly Seen[], returned: Seen | undefined): string {
+  return seen.map((one) => `${one === returned ? '*' : ''}${one.serial} ${one.digest}`).join(' ');
+}
+
+const SEEN = /^(?:\*?\d+ \S+(?: |$))+$/u;
+const ONE_SEEN = /(?<mark>\*?)(?<serial>\d+) (?<digest>\S+)/gu;
+
 /** An entry that cannot be parsed must not let an old signature in. */
-function parse(content: string): Seen {
-  const [serial = '', digest = ''] = content.split(' ');
-  return /^\d+$/u.test(serial) ? { serial: Number(serial), digest } : { serial: Infinity, digest };
+function parse(content: string): Entry {
+  if (!SEEN.test(content)) return { seen: undefined, returned: undefined };
+  const found = [...content.matchAll(ONE_SEEN)].map(({ groups = {} }) => ({
+    isReturned: groups['mark'] === '*',
+    one: { serial: Number(groups['serial']), digest: groups['digest'] ?? '' },
+  }));
+  return { seen: found.map(({ one }) => one), returned: found.find(({ isReturned }) => isReturned)?.one };
 }
 
 /** How long an old signature could come back by a restart after the record was deleted. */

@@ -33,7 +33,7 @@ function lab(statuses: readonly number[], isReadOnly = false) {
 
 test('serialStore() keeps numbers in a ConfigMap, which it makes when it is missing', async () => {
   const { requests, serials } = lab([404, 404]);
-  await serials.check('web', 7, 'b', never);
+  await serials.check('web', { serial: 7, digest: 'b' }, never);
   expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST']);
   expect(requests[2]?.body).toMatchObject({
     metadata: { namespace: 'ns', name: 'operator-signatures' },
@@ -44,17 +44,17 @@ test('serialStore() keeps numbers in a ConfigMap, which it makes when it is miss
 test('serialStore() refuses modules while it may not keep numbers', async () => {
   const { serials } = lab([404, 404, 403, 404, 403]);
   for (const _try of ['first', 'second'])
-    await expect(serials.check('web', 7, 'b', never)).rejects.toMatchObject({
+    await expect(serials.check('web', { serial: 7, digest: 'b' }, never)).rejects.toMatchObject({
       code: 'MODULE_UNAUTHORIZED',
       message:
         'cannot store the serial numbers of signatures: answer 403; allow get, create and update of ConfigMap operator-signatures',
     });
-  await serials.check('web', 7, 'b', never);
+  await serials.check('web', { serial: 7, digest: 'b' }, never);
 });
 
 test('serialStore() does not wait for what will never be accepted', async () => {
   const { serials } = lab([200, 200, 422]);
-  await expect(serials.check('a:b', 7, 'b', never)).rejects.toMatchObject({
+  await expect(serials.check('a:b', { serial: 7, digest: 'b' }, never)).rejects.toMatchObject({
     code: 'MODULE_UNAUTHORIZED',
     message: 'cannot store the serial numbers of signatures: answer 422',
   });
@@ -63,7 +63,7 @@ test('serialStore() does not wait for what will never be accepted', async () => 
 test('serialStore() stops waiting when its task is aborted', async () => {
   const { serials } = lab([500]);
   const abort = new AbortController();
-  const check = serials.check('web', 7, 'b', abort.signal);
+  const check = serials.check('web', { serial: 7, digest: 'b' }, abort.signal);
   await settle();
   abort.abort(new Error('enough'));
   await expect(check).rejects.toThrow('enough');
@@ -71,7 +71,7 @@ test('serialStore() stops waiting when its task is aborted', async () => {
 
 test('serialStore() waits for an API server that is away', async () => {
   const { clock, requests, serials } = lab([500]);
-  const check = serials.check('web', 5, 'a', never);
+  const check = serials.check('web', { serial: 5, digest: 'a' }, never);
   await settle();
   await clock.advance(60_000);
   await check;
@@ -80,13 +80,13 @@ test('serialStore() waits for an API server that is away', async () => {
 
 test('serialStore() writes nothing for those who only look', async () => {
   const { requests, serials } = lab([], true);
-  await serials.check('web', 7, 'b', never);
+  await serials.check('web', { serial: 7, digest: 'b' }, never);
   expect(requests.map(({ method }) => method)).toEqual(['GET']);
 });
 
 test('keepSerials() writes the ConfigMap again when it is gone, also after a refusal', async () => {
   const { clock, host, requests, serials } = lab([200, 404, 404, 403, 404, 404]);
-  await serials.check('web', 5, 'a', never);
+  await serials.check('web', { serial: 5, digest: 'a' }, never);
   const stop = new AbortController();
   const keeping = keepSerials(serials, 'operator-signatures', host, stop.signal);
   await settle();

@@ -7,6 +7,8 @@ export interface SwitchRequest {
   readonly version: string;
   /** The section of the ConfigMap that replaces the current one, for a rollback with values. */
   readonly section?: string | undefined;
+  /** Whether it ran before, and comes back by an explicit decision. Default false. */
+  readonly isReturn?: boolean;
 }
 
 /** Why a version does not run yet, with the words for users. */
@@ -14,13 +16,21 @@ export interface SwitchRefusal {
   readonly type: 'refused';
   /**
    * `NotLoadable`: files or the `--config` of a hook are invalid. `SettingsInvalid`: the section of
-   * the ConfigMap does not fit its schema. `WouldFail`: the API server refuses rendered objects.
+   * the ConfigMap does not fit its schema. `WouldFail`: the API server refuses rendered objects, or a CRD
+   * cannot be applied.
    */
   readonly reason: 'NotLoadable' | 'SettingsInvalid' | 'WouldFail';
   readonly message: string;
 }
 
-export type SwitchOutcome = { readonly type: 'switched' } | SwitchRefusal;
+/** The version is in operation. */
+interface Switched {
+  readonly type: 'switched';
+  /** CRDs that stay as a newer version has applied them, in sentences for users. */
+  readonly keptCrds?: readonly string[];
+}
+
+export type SwitchOutcome = Switched | SwitchRefusal;
 
 /**
  * Puts versions into operation while the operator runs. A switch is a task between runs: everything

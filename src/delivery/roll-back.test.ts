@@ -23,6 +23,7 @@ test('rollback by hand returns to the last good version, with its values, and st
   const outcome = await lab.delivery.rollback('web', { withValues: true }, new AbortController().signal);
   expect(outcome).toEqual({ type: 'switched', version: '1.0.0' });
   expect(lab.switches.at(-1)?.section).toBe('color: blue');
+  expect(lab.switches.map(({ isReturn }) => isReturn)).toEqual([false, false, true]);
   await lab.wait(2 * INTERVAL);
   expect(lab.running).toEqual({ web: '1.0.0' });
   expect(lab.pending('web')).toMatch(/^Failed: .*rolled back by hand/u);

@@ -208,12 +208,14 @@ async function change(
 ): Promise<SwitchOutcome> {
   const { parts } = context;
   const { version, digest, entry } = intent;
-  const request: SwitchRequest = { module: record.name, entry, digest, version, section };
+  // What decides about downgrades is before: content of the history comes back only by approval, pin or rollback.
+  const isReturn = parts.history.entries(record.name).some((one) => one.digest === digest);
+  const request: SwitchRequest = { module: record.name, entry, digest, version, isReturn, section };
   await saveState(context, record, (state) => ({ ...state, intent }), signal);
   const outcome = await parts.modules.switch(request, signal);
   if (outcome.type === 'refused')
     await saveState(context, record, (state) => ({ ...state, intent: undefined }), signal);
-  else await finishSwitch(context, record, intent, signal);
+  else await finishSwitch(context, record, intent, signal, outcome.keptCrds);
   return outcome;
 }
 
@@ -223,6 +225,7 @@ export async function finishSwitch(
   record: ModuleRecord,
   intent: Intent,
   signal: AbortSignal,
+  keptCrds: readonly string[] = [],
 ): Promise<void> {
   const atMs = parts.clock.wallMs();
   const { version, digest, isReturn } = intent;
@@ -236,12 +239,11 @@ export async function finishSwitch(
       : { outcome: failure === undefined ? 'replaced' : 'failed', ...(failure && { reason: failure.why }) },
     signal,
   );
-  const message = isReturn === true ? `Version ${version} runs again` : `Version ${version} is installed`;
-  parts.reports.event(record.name, {
-    type: isReturn === true ? 'Warning' : 'Normal',
-    reason: isReturn === true ? 'RolledBack' : 'VersionInstalled',
-    message,
-  });
+  const [title, type, reason] =
+    isReturn === true
+      ? ([`Version ${version} runs again`, 'Warning', 'RolledBack'] as const)
+      : ([`Version ${version} is installed`, 'Normal', 'VersionInstalled'] as const);
+  parts.reports.event(record.name, { type, reason, message: [title, ...keptCrds].join('; ') });
 }
 
 /** Looks at the gates of the installed version. */

@@ -107,6 +107,11 @@ export interface ModuleCrds {
   has(module: ModuleName): boolean;
   /** Brings them into the cluster; resolves when their kinds can be used. */
   ensure(module: ModuleName, signal: AbortSignal): Promise<void>;
+  /** What bringing those of a version would do, in sentences for users. */
+  preview(
+    module: Module,
+    signal: AbortSignal,
+  ): Promise<{ readonly kept: readonly string[]; readonly problems: readonly string[] }>;
 }
 
 /** Puts the bindings of hooks into operation, and out of it. */

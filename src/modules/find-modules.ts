@@ -275,7 +275,7 @@ async function load(place: ModulePlace, common: ValuesFile, options: FindModules
       return isChecked ? await stored(module, place, options) : await withLostFiles(module, before);
     }
     const { path: source } = place;
-    const admission = await gate.admit(place.name, source);
+    const admission = await gate.admit(place.name, source, place.isReturn);
     switch (admission.type) {
       case 'refused':
         return refusedModule(place, common, { type: 'unauthorized', reason: admission.reason });

@@ -15,6 +15,8 @@ export interface ModulePlace extends Pick<Module, 'name' | 'order' | 'path'> {
   /** The path in the modules directory, which may be a link. */
   readonly entry: string;
   readonly content: DirectoryContent;
+  /** See `CandidateVersion`. */
+  readonly isReturn?: boolean;
 }
 
 /** An unreadable entry whose name cannot be a module's. */
@@ -65,16 +67,19 @@ export interface CandidateVersion {
   readonly entry: string;
   /** The directory with its files, without links. */
   readonly path: string;
+  /** Whether it ran before, and comes back by an explicit decision. */
+  readonly isReturn: boolean;
 }
 
 /** The place that a candidate would have. @throws OperatorError MODULE_INVALID for an invalid name */
 export async function candidatePlace(
-  { entry, path }: CandidateVersion,
+  { entry, path, isReturn }: CandidateVersion,
   { defaultOrder }: { readonly defaultOrder: number },
 ): Promise<ModulePlace> {
   const { name, order } = parseDirectoryName(basename(entry));
   const content = await directoryContent(path);
-  return { name, order: order ?? defaultOrder, isNumbered: order !== undefined, path, entry, content };
+  const place = { name, order: order ?? defaultOrder, isNumbered: order !== undefined };
+  return { ...place, path, entry, content, isReturn };
 }
 
 async function placeOf(path: string, entry: Dirent, defaultOrder: number): Promise<DirectoryEntry> {

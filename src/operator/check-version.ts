@@ -5,7 +5,7 @@ import { rethrowAbort } from '../hook-runs/rethrow-abort.ts';
 import type { SettingsChecks } from '../hook-runs/settings-checks.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Releases } from '../model/releases.ts';
-import type { ModuleReading, ModuleSources } from '../model/services.ts';
+import type { ModuleCrds, ModuleReading, ModuleSources } from '../model/services.ts';
 import type { Module } from '../modules/module.ts';
 import type { RefusedObject } from '../releases/dry-run.ts';
 import type { ValuesStore } from '../values/values-store.ts';
@@ -18,12 +18,15 @@ export interface CheckVersionParts {
   readonly values: Pick<ValuesStore, 'withFiles'>;
   readonly settingsChecks: Pick<SettingsChecks, 'problemsOf'>;
   readonly releases: Pick<Releases, 'preflight'>;
+  readonly crds: Pick<ModuleCrds, 'preview'>;
 }
 
 /** A version that may run; `keep` hands its hooks to the next run of the module. */
 export interface AcceptedVersion {
   readonly type: 'accepted';
   readonly keep: () => void;
+  /** CRDs that stay as a newer version has applied them, in sentences for users. */
+  readonly keptCrds: readonly string[];
 }
 
 interface CheckedVersion {
@@ -35,8 +38,8 @@ interface CheckedVersion {
 
 /**
  * Checks a version of a module while the old one runs: its files, the `--config` of its hooks, the
- * section of the ConfigMap against its schemas, and whether its chart renders and the API server would
- * take its objects. Nothing is changed.
+ * section of the ConfigMap against its schemas, whether its CRDs can be applied, and whether its chart renders
+ * and the API server would take its objects. Nothing is changed.
  */
 export async function checkVersion(
   parts: CheckVersionParts,
@@ -50,7 +53,7 @@ export async function checkVersion(
     message,
   });
   if (refusal !== undefined) return refused('NotLoadable', refusal.reason);
-  if (parts.registry.isFlaggedOff(name)) return { type: 'accepted', keep: () => undefined };
+  if (parts.registry.isFlaggedOff(name)) return { type: 'accepted', keep: () => undefined, keptCrds: [] };
   try {
     const { hooks, keep } = await parts.sources.prepareModuleHooks(module, signal);
     const values = parts.values.withFiles(reading.staticValues, name, section);
@@ -58,8 +61,10 @@ export async function checkVersion(
     if (Object.keys(current).length > 0) values.checkConfigSection(name, current);
     const problems = await parts.settingsChecks.problemsOf({ name, hooks, values }, current, signal);
     if (problems.length > 0) return refused('SettingsInvalid', problems.join('\n'));
-    // Before its first run the values of its hooks are unknown.
-    if (kind !== 'none' && parts.registry.isEnabled(name)) {
+    if (!parts.registry.isEnabled(name)) return { type: 'accepted', keep, keptCrds: [] };
+    const crds = await parts.crds.preview(module, signal);
+    if (crds.problems.length > 0) return refused('WouldFail', crds.problems.join('\n'));
+    if (kind !== 'none') {
       const found = await refusedObjects(parts, module, values, signal);
       const [chart] = found.filter(({ object }) => object === 'chart');
       if (chart !== undefined && !(hooks.length > 0 && isAboutValues(chart.reason)))
@@ -67,7 +72,7 @@ export async function checkVersion(
       if (chart === undefined && found.length > 0)
         return refused('WouldFail', found.map(({ object, reason }) => `${object}: ${reason}`).join('\n'));
     }
-    return { type: 'accepted', keep };
+    return { type: 'accepted', keep, keptCrds: crds.kept };
   } catch (error) {
     rethrowAbort(error, signal);
     return refused(hasCode(error, 'VALUES_INVALID') ? 'SettingsInvalid' : 'NotLoadable', messageOf(error));

@@ -86,7 +86,7 @@ export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
     removal,
     values,
     crds,
-    checking: { registry, sources, values, settingsChecks, releases },
+    checking: { registry, sources, values, settingsChecks, releases, crds },
     switching: { updates, requests: switchRequests, stored, clock },
   };
   return async (entry, queue, signal) => {

@@ -88,8 +88,12 @@ export async function switchModules(
   }
 }
 
-function candidateOf({ switching: { stored } }: SwitchModulesParts, { entry, digest }: SwitchRequest) {
-  return stored === undefined ? [] : [{ entry: join(stored.currentDir, entry), path: stored.pathOf(digest) }];
+function candidateOf(
+  { switching: { stored } }: SwitchModulesParts,
+  { entry, digest, isReturn = false }: SwitchRequest,
+) {
+  if (stored === undefined) return [];
+  return [{ entry: join(stored.currentDir, entry), path: stored.pathOf(digest), isReturn }];
 }
 
 /**
@@ -194,7 +198,9 @@ function finishTaking(operator: SwitchModulesParts, taken: Taken): void {
   if (section !== undefined) values.setConfigSection(module, section);
   accepted?.keep();
   switching.updates.clear(module);
-  if (requested !== undefined) finish(operator, requested, () => requested.resolve({ type: 'switched' }));
+  const { keptCrds = [] } = accepted ?? {};
+  if (requested !== undefined)
+    finish(operator, requested, () => requested.resolve({ type: 'switched', keptCrds }));
   const { path, version, refusal } = next ?? {};
   if (refusal !== undefined && refusal.reason !== old?.refusal?.reason && refusal.type !== 'unauthorized')
     log.error({ module, reason: refusal.reason, fix: refusal.remedy }, REFUSED_MESSAGES[refusal.type]);

@@ -111,7 +111,8 @@ async function crdChanges(
 ): Promise<readonly ManifestChange[]> {
   try {
     const files = await findCrdFiles(module.path, crdFilterPrefixes);
-    const found = await previewCrds({ kube: base.cluster.helm, extraLabels }, files, signal);
+    const origin = { module: module.name, version: module.version };
+    const found = await previewCrds({ kube: base.cluster.helm, extraLabels, origin }, files, signal);
     problems.push(...found.problems);
     return found.crds.map(({ crd, before, after }): ManifestChange => {
       if (before === undefined) return { change: 'create', object: crd, lines: [] };

@@ -17,6 +17,11 @@ test.each<readonly [RollbackOutcome, number, string]>([
     200,
     'which is revision 3 now: it is paused until its files change',
   ],
+  [
+    { type: 'switched', version: '1.0.0', keptCrds: ['CRD a: it stays', 'CRD b: it stays'] },
+    200,
+    'module web is switched back to version 1.0.0\nCRD a: it stays\nCRD b: it stays\n',
+  ],
   [{ type: 'refused', reason: 'it has no chart' }, 409, 'module web cannot be rolled back: it has no chart'],
 ])('a rollback is passed on, and its outcome said: %j', async (outcome, status, body) => {
   const orders: unknown[] = [];

@@ -20,7 +20,13 @@ export async function rollbackResponse(
   if (outcome.type === 'refused')
     return errorResponse(409, 'REQUEST_REFUSED', `module ${module} cannot be rolled back: ${outcome.reason}`);
   if (outcome.type === 'switched')
-    return textResponse(`module ${module} is switched back to version ${outcome.version}\n`);
+    return textResponse(
+      [
+        `module ${module} is switched back to version ${outcome.version}`,
+        ...(outcome.keptCrds ?? []),
+        '',
+      ].join('\n'),
+    );
   const version = outcome.version === '' ? '' : ` (version ${outcome.version})`;
   const target =
     outcome.revision === undefined ? `version ${outcome.version}` : `revision ${outcome.revision}${version}`;

@@ -11,7 +11,7 @@ export type RollbackOutcome =
   /** `reason` is a sentence for the user. */
   | { readonly type: 'refused'; readonly reason: string }
   /** The module comes from a source: the version is in operation now. */
-  | { readonly type: 'switched'; readonly version: string }
+  | { readonly type: 'switched'; readonly version: string; readonly keptCrds?: readonly string[] }
   /** `continues`: it takes longer than a response may take. */
   | { readonly type: 'planned'; readonly revision?: number; readonly version: string }
   | { readonly type: 'continues'; readonly revision: number; readonly version: string }

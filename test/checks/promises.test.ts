@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..');
 const FAULTS = {
   A: 28,
   B: 5,
-  C: 22,
+  C: 23,
   D: 17,
   E: 30,
   F: 12,
@@ -20,7 +20,7 @@ const FAULTS = {
   K: 16,
   L: 8,
   M: 24,
-  N: 8,
+  N: 12,
 };
 
 async function claims(): Promise<readonly TestedClaim[]> {
@@ -53,9 +53,9 @@ test('faults.md has every fault of the catalogue once, in order', async () => {
   }
 });
 
-test('promises.md has the thirty promises, in order', async () => {
+test('promises.md has every promise once, in order', async () => {
   const ids = promisesOf(await readCheckoutFile('docs/promises.md')).map((promise) => promise.id);
-  expect(ids).toEqual(Array.from({ length: 30 }, (_, index) => `P${index + 1}`));
+  expect(ids).toEqual(Array.from({ length: 31 }, (_, index) => `P${index + 1}`));
 });
 
 test('every fault and every promise names its tests, or the reason for none', async () => {

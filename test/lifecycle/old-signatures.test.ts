@@ -2,8 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { colorOf, createSignedWorld, reasonsOf, WEB } from '../support/authorization-world.ts';
+import { DeliveryWorld, runsIn } from '../support/delivery-world.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
-import type { Signer } from '../support/signed-modules.ts';
+import { uniqueName } from '../support/module-world.ts';
+import { FaultRegistry } from '../support/oci/fault-registry.ts';
+import { describeRegistries } from '../support/oci/oci-suite.ts';
+import { keyringEnv, Signer } from '../support/signed-modules.ts';
 import type { World } from '../support/world.ts';
 
 const WAIT = { timeout: 60_000, interval: 100 };
@@ -85,6 +89,58 @@ describeLifecycle((backend) => {
       await world.converge();
       expect(await colorOf(world)).toBe('blue');
       expect(await serialsOf(world)).not.toEqual(record);
+    });
+  });
+});
+
+describeRegistries('old signatures of versions from a registry', () => {
+  describeLifecycle((backend) => {
+    test('a version that has run comes back by a rollback, also over a restart, and by nothing else', async () => {
+      const name = uniqueName();
+      await using registry = await FaultRegistry.start(new AbortController().signal);
+      await using lab = await DeliveryWorld.create(backend(), [name], {
+        env: (directory) => ({
+          ADDON_OPERATOR_MODULE_STORE: join(directory, 'store'),
+          ...keyringEnv(directory),
+        }),
+      });
+      const { world } = lab;
+      await Signer.create(world);
+      const url = registry.url('platform');
+      const args = ['--sign', 'key.pem'];
+      await lab.push(url, name, '1.0.0', { args });
+      await world.converge();
+      await lab.create('ModuleSource', name, { url, interval: '10s' });
+      await lab.create('ModuleInstall', name, { source: name, version: { channel: 'stable' } });
+      await lab.untilRuns(name, '1.0.0');
+      await lab.untilObserved(name, { lastGood: { version: '1.0.0' } });
+      await lab.push(url, name, '1.1.0', { args });
+      lab.passInterval();
+      await lab.untilRuns(name, '1.1.0');
+      await lab.untilObserved(name, { lastGood: { version: '1.1.0' } });
+
+      // The old content with its old signature, offered as a new version by a client that may push.
+      const old = join(world.directory, 'pushed', '1.0.0', name);
+      const replay = ['--version', '1.2.0', '--channel', 'stable'];
+      await lab.succeed('module', 'push', old, `${url}/${name}`, ...replay);
+      const runs = await runsIn(world);
+      lab.passInterval();
+      await lab.untilStatus('ModuleInstall', name, {
+        pending: { version: '1.2.0', message: expect.stringMatching(/but number \d+ has already run/u) },
+      });
+      await lab.untilRuns(name, '1.1.0');
+      expect(await runsIn(world)).toEqual(runs);
+      // It has the content that goes back next, so nothing would be left to refuse.
+      await lab.succeed('module', 'promote', `${url}/${name}:1.1.0`, 'stable');
+      lab.passInterval();
+      await lab.untilStatus('ModuleInstall', name, { wanted: { version: '1.1.0' } });
+
+      await lab.succeed('module', 'rollback', name, '--to', '1.0.0');
+      await lab.untilRuns(name, '1.0.0');
+      await world.stop();
+      await world.converge();
+      await lab.untilRuns(name, '1.0.0');
+      expect(await serialsOf(world)).toEqual({ [name]: expect.stringMatching(/^\d+ \S+ \*\d+ \S+$/u) });
     });
   });
 });

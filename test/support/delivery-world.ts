@@ -61,12 +61,23 @@ export class DeliveryWorld implements AsyncDisposable {
     url: string,
     name: string,
     version: string,
-    { files = {}, channel = 'stable' }: { readonly files?: FileTree; readonly channel?: string } = {},
+    {
+      files = {},
+      channel = 'stable',
+      args = [],
+    }: { readonly files?: FileTree; readonly channel?: string; readonly args?: readonly string[] } = {},
   ): Promise<string> {
     const directory = join(this.world.directory, 'pushed', version, name);
     await writeTree(directory, { ...versionTree(name, version), ...files });
     const channels = channel === '' ? [] : ['--channel', channel];
-    const { stdout } = await this.succeed('module', 'push', directory, `${url}/${name}`, ...channels);
+    const { stdout } = await this.succeed(
+      'module',
+      'push',
+      directory,
+      `${url}/${name}`,
+      ...channels,
+      ...args,
+    );
     return /@(sha256:[0-9a-f]{64})/u.exec(stdout)?.[1] ?? '';
   }
 

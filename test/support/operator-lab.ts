@@ -323,6 +323,7 @@ export class OperatorLab {
       crds: {
         has: (module) => this.withCrds.has(module),
         ensure: (module) => this.#call(`crds ${module}`),
+        preview: async () => await Promise.resolve({ kept: [], problems: [] }),
       },
       memory: NO_MEMORY,
       authorization: this.#options.authorization,

@@ -8,6 +8,7 @@ const CRD: Crd = {
   annotations: {},
   spec: { group: 'example.com', names: { plural: 'gadgets', kind: 'Gadget' }, versions: [{ name: 'v1' }] },
 };
+const WEB = { module: 'web', version: undefined };
 const EXTRA = { heritage: 'addon-operator' };
 
 /** As the API server returns it. */
@@ -26,11 +27,11 @@ const CURRENT = {
 };
 
 test('newCrd() has the extra labels', () => {
-  expect(newCrd(CRD, EXTRA)).toMatchObject({ metadata: { labels: { from: 'file', ...EXTRA } } });
+  expect(newCrd(CRD, EXTRA, WEB)).toMatchObject({ metadata: { labels: { from: 'file', ...EXTRA } } });
 });
 
 test('changeOfCrd() finds no difference in what the API server fills in', () => {
-  expect(changeOfCrd(CURRENT, CRD, EXTRA)).toEqual({
+  expect(changeOfCrd(CURRENT, CRD, EXTRA, WEB)).toEqual({
     storedVersions: undefined,
     object: undefined,
     droppedStorage: undefined,
@@ -41,7 +42,7 @@ test('changeOfCrd() takes the spec from the file, but keeps the conversion and w
   const conversion = { strategy: 'Webhook' };
   const current = { ...CURRENT, spec: { ...CURRENT.spec, conversion } };
   const wanted = { ...CRD, spec: { ...CRD.spec, conversion: { strategy: 'None' }, scope: 'Cluster' } };
-  expect(changeOfCrd(current, wanted, EXTRA).object).toMatchObject({
+  expect(changeOfCrd(current, wanted, EXTRA, WEB).object).toMatchObject({
     metadata: { labels: { theirs: 'x' }, resourceVersion: '1' },
     spec: { scope: 'Cluster', conversion },
   });
@@ -49,13 +50,13 @@ test('changeOfCrd() takes the spec from the file, but keeps the conversion and w
 
 test('changeOfCrd() names the stored versions that are left', () => {
   const current = { ...CURRENT, status: { storedVersions: ['v1alpha1', 'v1'] } };
-  expect(changeOfCrd(current, CRD, EXTRA)).toMatchObject({ storedVersions: ['v1'], object: undefined });
+  expect(changeOfCrd(current, CRD, EXTRA, WEB)).toMatchObject({ storedVersions: ['v1'], object: undefined });
 });
 
 test('changeOfCrd() names the version that objects are stored in when the file has it no more', () => {
   const versions = [{ name: 'v0' }, { name: 'v1', storage: true }];
   const current = { ...CURRENT, spec: { ...CURRENT.spec, versions } };
   const dropping = { ...CRD, spec: { ...CRD.spec, versions: [{ name: 'v2', storage: true }] } };
-  expect(changeOfCrd(current, dropping, EXTRA).droppedStorage).toBe('v1');
-  expect(changeOfCrd(current, CRD, EXTRA).droppedStorage).toBeUndefined();
+  expect(changeOfCrd(current, dropping, EXTRA, WEB).droppedStorage).toBe('v1');
+  expect(changeOfCrd(current, CRD, EXTRA, WEB).droppedStorage).toBeUndefined();
 });

@@ -1,8 +1,21 @@
 import { canonicalJson, fieldsOf } from '@addon-operator/json';
 import { CRD_API_VERSION, CRD_KIND, type Crd, versionsOf } from '@addon-operator/kube-client/crd';
+import gt from 'semver/functions/gt.js';
+import validVersion from 'semver/functions/valid.js';
+import { crdLosses } from './crd-losses.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Labels = Readonly<Record<string, string>>;
+
+/** The module that a CRD comes from. */
+export interface CrdOrigin {
+  readonly module: string;
+  /** Undefined without a semantic version: nothing is older or newer then. */
+  readonly version: string | undefined;
+}
+
+/** The newest version of a module that has applied the CRD, such as `web 1.1.0`. In the cluster it outlives the process. */
+const APPLIED_FROM = 'addon-operator.io/applied-from';
 
 /** The change that a CRD in the cluster needs. */
 interface CrdChange {
@@ -18,12 +31,16 @@ interface CrdChange {
 }
 
 /** The object for a CRD that the cluster does not have. */
-export function newCrd(crd: Crd, extraLabels: Labels): Fields {
+export function newCrd(crd: Crd, extraLabels: Labels, origin: CrdOrigin): Fields {
   const { name, labels, annotations, spec } = crd;
   return {
     apiVersion: CRD_API_VERSION,
     kind: CRD_KIND,
-    metadata: { name, labels: { ...labels, ...extraLabels }, annotations },
+    metadata: {
+      name,
+      labels: { ...labels, ...extraLabels },
+      annotations: { ...annotations, ...originNote(origin) },
+    },
     spec,
   };
 }
@@ -33,13 +50,18 @@ export function newCrd(crd: Crd, extraLabels: Labels): Fields {
  * it belongs to the operator that serves the webhook; so do labels and annotations that the file
  * does not set.
  */
-export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels): CrdChange {
+export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels, origin: CrdOrigin): CrdChange {
   const metadata = fieldsOf(current['metadata']);
   const labels = { ...fieldsOf(metadata['labels']), ...crd.labels, ...extraLabels };
-  const annotations = { ...fieldsOf(metadata['annotations']), ...crd.annotations };
   const currentSpec = fieldsOf(current['spec']);
   const { conversion } = currentSpec;
   const spec = { ...crd.spec, ...(conversion === undefined ? {} : { conversion }) };
+  const isSameSpec = canonicalJson(withDefaults(spec)) === canonicalJson(withDefaults(currentSpec));
+  const annotations = {
+    ...fieldsOf(metadata['annotations']),
+    ...crd.annotations,
+    ...(isNoted(current, origin, isSameSpec) ? {} : originNote(origin)),
+  };
   const object = { ...current, metadata: { ...metadata, labels, annotations }, spec };
   const isSame = canonicalJson(comparableCrd(object)) === canonicalJson(comparableCrd(current));
   return {
@@ -47,6 +69,29 @@ export function changeOfCrd(current: Fields, crd: Crd, extraLabels: Labels): Crd
     object: isSame ? undefined : object,
     droppedStorage: droppedStorage(currentSpec, crd),
   };
+}
+
+function originNote({ module, version }: CrdOrigin): Labels {
+  return version === undefined ? {} : { [APPLIED_FROM]: `${module} ${version}` };
+}
+
+function notedOrigin(current: Fields): CrdOrigin | undefined {
+  const note = fieldsOf(fieldsOf(current['metadata'])['annotations'])[APPLIED_FROM];
+  const [module = '', version = ''] = typeof note === 'string' ? note.split(' ') : [];
+  return validVersion(version) === null ? undefined : { module, version };
+}
+
+/** Whether the note about the origin stays. Modules that bring the same CRD do not replace the notes of each other. */
+function isNoted(current: Fields, origin: CrdOrigin, isSameSpec: boolean): boolean {
+  const noted = notedOrigin(current);
+  if (noted?.module !== origin.module) return noted !== undefined && isSameSpec;
+  return newerVersion(noted, origin) !== undefined;
+}
+
+/** The version of the first one if it is a newer version of the same module. */
+function newerVersion(noted: CrdOrigin | undefined, { module, version }: CrdOrigin): string | undefined {
+  if (noted?.version === undefined || version === undefined || noted.module !== module) return undefined;
+  return gt(noted.version, version) ? noted.version : undefined;
 }
 
 /**
@@ -91,7 +136,8 @@ function withDefaults(spec: Fields): Fields {
 
 /** The next step towards the CRD of the file. `body` is the object to write. */
 type CrdStep =
-  | { readonly type: 'keep' }
+  /** `kept` is for users: why it differs from the file; undefined if it does not. */
+  | { readonly type: 'keep'; readonly kept?: string }
   | { readonly type: 'create'; readonly body: Fields }
   /** Writes only `status`; then the next step is decided. */
   | { readonly type: 'drop-stored-versions'; readonly body: Fields }
@@ -106,12 +152,15 @@ type CrdStep =
 export function nextCrdStep(
   current: Fields | undefined,
   crd: Crd,
-  extraLabels: Readonly<Record<string, string>>,
+  extraLabels: Labels,
+  origin: CrdOrigin,
 ): CrdStep {
-  if (current === undefined) return { type: 'create', body: newCrd(crd, extraLabels) };
+  if (current === undefined) return { type: 'create', body: newCrd(crd, extraLabels, origin) };
   if (fieldsOf(current['metadata'])['deletionTimestamp'] !== undefined)
     return { type: 'refuse', reason: 'it is being deleted; it is created again after that' };
-  const { storedVersions, droppedStorage, object } = changeOfCrd(current, crd, extraLabels);
+  const older = stepOfOlder(current, crd, origin);
+  if (older !== undefined) return older;
+  const { storedVersions, droppedStorage, object } = changeOfCrd(current, crd, extraLabels, origin);
   if (droppedStorage !== undefined) {
     return {
       type: 'refuse',
@@ -125,4 +174,36 @@ export function nextCrdStep(
     return { type: 'drop-stored-versions', body };
   }
   return object === undefined ? { type: 'keep' } : { type: 'replace', body: object };
+}
+
+/**
+ * A CRD never goes back: what a newer version of the module has applied is kept where the file of an older one would take
+ * something away. Undefined where the file decides.
+ */
+function stepOfOlder(current: Fields, crd: Crd, origin: CrdOrigin): CrdStep | undefined {
+  const newer = newerVersion(notedOrigin(current), origin);
+  const currentSpec = fieldsOf(current['spec']);
+  const losses = newer === undefined ? [] : crdLosses(currentSpec, crd.spec);
+  if (losses.length === 0) return undefined;
+  const kept = `it stays as version ${newer} of the module has applied it`;
+  const [served, wanted] = [servedVersions(currentSpec), servedVersions(crd.spec)];
+  if (wanted.some((version) => served.includes(version)))
+    return { type: 'keep', kept: `${kept}: that of ${origin.version} lacks ${shortList(losses)}` };
+  return {
+    type: 'refuse',
+    reason: `${kept}, and serves ${served.join(', ')}, but version ${origin.version} has ${wanted.join(', ')}; to fix: run a version that has ${served.join(' or ')}`,
+  };
+}
+
+function servedVersions(spec: Fields): readonly string[] {
+  return versionsOf(spec)
+    .filter(({ served }) => served === true)
+    .map(({ name }) => String(name));
+}
+
+const SHOWN_LOSSES = 5;
+
+function shortList(losses: readonly string[]): string {
+  const shown = losses.slice(0, SHOWN_LOSSES).join(', ');
+  return losses.length > SHOWN_LOSSES ? `${shown} and ${losses.length - SHOWN_LOSSES} more` : shown;
 }

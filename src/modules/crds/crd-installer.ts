@@ -11,7 +11,7 @@ import {
   type KubeRequest,
   requestIfPresent,
 } from '@addon-operator/kube-client/kube-client';
-import { nextCrdStep } from './crd-changes.ts';
+import { type CrdOrigin, nextCrdStep } from './crd-changes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,7 +50,7 @@ export class CrdInstaller {
    *
    * @throws OperatorError CRD_FAILED with every file and CRD that could not be applied
    */
-  async ensure(module: string, files: readonly string[], signal: AbortSignal): Promise<void> {
+  async ensure(origin: CrdOrigin, files: readonly string[], signal: AbortSignal): Promise<void> {
     const problems: string[] = [];
     const changed: Crd[] = [];
     for (const path of files) {
@@ -58,7 +58,7 @@ export class CrdInstaller {
         const file = parseCrdFile(await readFile(path, 'utf8'), path);
         problems.push(...file.problems);
         for (const crd of file.crds)
-          if (await this.#tryApply(module, crd, problems, signal)) changed.push(crd);
+          if (await this.#tryApply(origin, crd, problems, signal)) changed.push(crd);
       } catch (error) {
         signal.throwIfAborted();
         problems.push(`${path}: ${messageOf(error)}`);
@@ -69,13 +69,14 @@ export class CrdInstaller {
     if (problems.length === 0) return;
     throw new OperatorError(
       'CRD_FAILED',
-      `Cannot install all CRDs of module "${module}": ${problems.join('; ')}`,
+      `Cannot install all CRDs of module "${origin.module}": ${problems.join('; ')}`,
     );
   }
 
-  async #tryApply(module: string, crd: Crd, problems: string[], signal: AbortSignal): Promise<boolean> {
+  async #tryApply(origin: CrdOrigin, crd: Crd, problems: string[], signal: AbortSignal): Promise<boolean> {
+    const { module } = origin;
     try {
-      const did = await this.#apply(crd, signal);
+      const did = await this.#apply(crd, origin, signal);
       if (did === 'kept') return false;
       this.#options.log.info({ module, crd: crd.name }, did === 'created' ? 'CRD created' : 'CRD updated');
       return true;
@@ -86,10 +87,10 @@ export class CrdInstaller {
     }
   }
 
-  async #apply(crd: Crd, signal: AbortSignal): Promise<'created' | 'updated' | 'kept'> {
+  async #apply(crd: Crd, origin: CrdOrigin, signal: AbortSignal): Promise<'created' | 'updated' | 'kept'> {
     for (let conflicts = 0; ; conflicts += 1) {
       try {
-        const done = await this.#applyOnce(crd, signal);
+        const done = await this.#applyOnce(crd, origin, signal);
         if (!isEstablished(done.object)) await this.#untilEstablished(crd.name, signal);
         return done.type;
       } catch (error) {
@@ -101,17 +102,20 @@ export class CrdInstaller {
 
   async #applyOnce(
     crd: Crd,
+    origin: CrdOrigin,
     signal: AbortSignal,
   ): Promise<{ readonly type: 'created' | 'updated' | 'kept'; readonly object: Fields }> {
-    const { kube, extraLabels } = this.#options;
+    const { kube, extraLabels, log } = this.#options;
     const path = `${CRD_COLLECTION}/${encodeURIComponent(crd.name)}`;
     const write = async (request: KubeRequest): Promise<Fields> =>
       fieldsOf(await kube.request(request, signal));
     let current = await this.#read(path, signal);
     for (;;) {
-      const step = nextCrdStep(current, crd, extraLabels);
+      const step = nextCrdStep(current, crd, extraLabels, origin);
       switch (step.type) {
         case 'keep':
+          if (step.kept !== undefined)
+            log.warn({ module: origin.module, crd: crd.name, reason: step.kept }, 'CRD does not go back');
           return { type: 'kept', object: current ?? {} };
         case 'refuse':
           throw new OperatorError('CRD_FAILED', step.reason);

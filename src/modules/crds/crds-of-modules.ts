@@ -9,7 +9,9 @@ import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import type { CrdSettings } from '../../settings/module-settings.ts';
 import type { ModuleName } from '../../values/module-key.ts';
 import type { Module } from '../module.ts';
+import type { CrdOrigin } from './crd-changes.ts';
 import { CrdInstaller } from './crd-installer.ts';
+import { type CrdPreviews, previewCrds } from './preview-crds.ts';
 
 /** The CustomResourceDefinitions of modules. */
 interface CrdsOfModules {
@@ -19,6 +21,8 @@ interface CrdsOfModules {
   has(module: ModuleName): boolean;
   /** Applies them; resolves when their kinds are served. */
   ensure(module: ModuleName, signal: AbortSignal): Promise<void>;
+  /** What applying those of a version would do. */
+  preview(module: Module, signal: AbortSignal): Promise<CrdPreviews>;
 }
 
 interface CrdsOptions {
@@ -28,30 +32,45 @@ interface CrdsOptions {
   readonly discovery: Discovery;
 }
 
+interface FoundCrds {
+  readonly origin: CrdOrigin;
+  readonly files: readonly string[];
+}
+
 /** Creates the part that installs CRDs; it knows no files before the first `read`. */
 export function createCrds({ settings, host, kube, discovery }: CrdsOptions): CrdsOfModules {
-  let files: ReadonlyMap<ModuleName, readonly string[]> = new Map();
+  let known: ReadonlyMap<ModuleName, FoundCrds> = new Map();
+  const { crdExtraLabels: extraLabels, crdFilterPrefixes: prefixes } = settings;
   const installer = new CrdInstaller({
     kube,
     discovery,
     clock: host.clock,
     log: host.log,
-    extraLabels: settings.crdExtraLabels,
+    extraLabels,
   });
-  const filesOf = (module: ModuleName): readonly string[] => files.get(module) ?? [];
+  const find = async (module: Module): Promise<FoundCrds> => ({
+    origin: { module: module.name, version: module.version },
+    files: await findCrdFiles(module.path, prefixes),
+  });
   return {
     read: async (modules) => {
-      const prefixes = settings.crdFilterPrefixes;
-      files = new Map(
+      known = new Map(
         await Promise.all(
           modules
             .filter(({ refusal }) => refusal === undefined)
-            .map(async ({ name, path }) => [name, await findCrdFiles(path, prefixes)] as const),
+            .map(async (module) => [module.name, await find(module)] as const),
         ),
       );
     },
-    has: (module) => filesOf(module).length > 0,
-    ensure: (module, signal) => installer.ensure(module, filesOf(module), signal),
+    has: (module) => (known.get(module)?.files.length ?? 0) > 0,
+    ensure: async (module, signal) => {
+      const found = known.get(module);
+      if (found !== undefined) await installer.ensure(found.origin, found.files, signal);
+    },
+    preview: async (module, signal) => {
+      const { origin, files } = await find(module);
+      return await previewCrds({ kube, extraLabels, origin }, files, signal);
+    },
   };
 }
 
