@@ -4,7 +4,7 @@ import { systemClock } from '@addon-operator/base/clock';
 import { execa } from 'execa';
 import { expect, test, vi } from 'vitest';
 import { requestDebug } from '../../src/server/debug-client.ts';
-import { DeliveryWorld } from '../support/delivery-world.ts';
+import { DeliveryWorld, INTERVAL_MS } from '../support/delivery-world.ts';
 import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { uniqueName } from '../support/module-world.ts';
 import { ACCOUNTS, dockerConfigFor } from '../support/oci/accounts.ts';
@@ -138,7 +138,7 @@ describeRegistries('forms of modules in registries', () => {
       const untilShown = async (text: string): Promise<void> => {
         await vi.waitFor(
           async () => {
-            lab.passInterval();
+            lab.passWhileIdle(INTERVAL_MS);
             expect(await versions()).toContain(text);
           },
           { timeout: 60_000, interval: 200 },

@@ -9,6 +9,7 @@ import { describeLifecycle } from '../support/lifecycle-suite.ts';
 import { uniqueName } from '../support/module-world.ts';
 import { FaultRegistry } from '../support/oci/fault-registry.ts';
 import { describeRegistries } from '../support/oci/oci-suite.ts';
+import { revisionsOf } from '../support/release-revisions.ts';
 import { runInWorld } from '../support/world-command.ts';
 import type { FileTree } from '../support/world-files.ts';
 
@@ -82,6 +83,12 @@ describeRegistries('gates of versions from a registry', () => {
       });
       await lab.untilRuns(name, '1.0.0');
       expect(JSON.stringify(status['failed'])).toContain('Job');
+      const revisions = await revisionsOf(world, name);
+      expect(revisions.map(({ number, version }) => `${number} ${version}`)).toEqual([
+        '1 1.0.0',
+        '2 1.1.0',
+        '3 1.0.0',
+      ]);
       const logged = world.log.records.filter((each) => each['msg'] === 'delivery of a module');
       expect(logged.map((each) => each['event'])).toEqual([
         'VersionInstalled',
@@ -93,9 +100,9 @@ describeRegistries('gates of versions from a registry', () => {
       const runs = (await readFile(join(world.directory, 'runs'), 'utf8')).trim().split('\n');
       expect(runs.at(-1)).toMatch(/^1\.0\.0 /u);
 
-      // Neither by time, nor by a restart.
+      // Neither in ten minutes, nor by a restart.
       const calls = (await world.helmCalls()).length;
-      for (let round = 0; round < 12; round += 1) lab.passInterval();
+      for (let round = 0; round < 60; round += 1) lab.passInterval();
       await world.stop();
       await world.converge();
       lab.passInterval();

@@ -1,28 +1,14 @@
-import { systemClock } from '@addon-operator/base/clock';
-import { openRepository } from '@addon-operator/oci/open-repository';
 import { expect, test } from 'vitest';
-import { CosignSigner } from '../support/cosign-signer.ts';
+import { CosignSigner, type OldSignature } from '../support/cosign-signer.ts';
 import { DeliveryWorld, runsIn } from '../support/delivery-world.ts';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { uniqueName } from '../support/module-world.ts';
-import { blobOf, manifestOf } from '../support/oci/artifacts.ts';
+import { attachBundle, pushOldSignature } from '../support/oci/cosign-artifacts.ts';
 import { FaultRegistry } from '../support/oci/fault-registry.ts';
 import { describeRegistries } from '../support/oci/oci-suite.ts';
 import { shHook } from '../support/world-files.ts';
 
 const { signal } = new AbortController();
-const EMPTY = 'application/vnd.oci.empty.v1+json';
-const BUNDLE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
-
-/** Attaches a bundle to a manifest as cosign does. */
-async function attachBundle(url: string, digest: string, bundle: string): Promise<void> {
-  const repository = openRepository(url, { clock: systemClock });
-  const subject = await repository.resolve(digest, signal);
-  const [config, layer] = [blobOf(Buffer.from('{}'), EMPTY), blobOf(Buffer.from(bundle), BUNDLE)];
-  for (const blob of [config, layer]) await repository.pushBlob(blob, signal);
-  const manifest = manifestOf(config, [layer], subject);
-  await repository.pushManifest(manifest, manifest.descriptor.digest, signal);
-}
 
 describeRegistries('signatures of versions from a registry', () => {
   describeApiIndependent((backend) => {
@@ -52,28 +38,61 @@ describeRegistries('signatures of versions from a registry', () => {
         await lab.create('ModuleInstall', name, { source: name, version: { channel: 'stable' } });
         await lab.untilRuns(name, '1.0.0');
 
-        const refused: readonly (readonly [string, string, (digest: string) => string | undefined])[] = [
-          ['1.1.0', 'no signature', () => undefined],
-          ['1.2.0', 'key', (digest) => stranger.bundle(digest)],
-          ['1.3.0', first.slice(0, 20), () => signer.bundle(first)],
-          ['1.4.0', 'key', (digest) => signer.bundle(digest, { signed: () => Buffer.from('{}') })],
+        const bundle = (digest: string, content: string) => attachBundle(repository, digest, content);
+        const old = (digest: string, signature: OldSignature) =>
+          pushOldSignature(repository, digest, signature);
+        const another = first.slice(0, 20);
+        const refused: readonly (readonly [string, string, (digest: string) => Promise<void>])[] = [
+          ['1.1.0', 'no signature', async () => {}],
+          ['1.2.0', 'key', (digest) => bundle(digest, stranger.bundle(digest))],
+          ['1.3.0', another, (digest) => bundle(digest, signer.bundle(first))],
+          [
+            '1.4.0',
+            'key',
+            (digest) => bundle(digest, signer.bundle(digest, { signed: () => Buffer.from('{}') })),
+          ],
+          [
+            '1.5.0',
+            'key',
+            (digest) => bundle(digest, signer.bundle(first, { signed: naming(first, digest) })),
+          ],
+          ['1.6.0', another, (digest) => old(digest, signer.oldSignature(first))],
+          [
+            '1.7.0',
+            'key',
+            (digest) =>
+              old(digest, {
+                ...signer.oldSignature(digest),
+                signature: signer.oldSignature(first).signature,
+              }),
+          ],
         ];
-        for (const [version, reason, bundleOf] of refused) {
+        for (const [version, reason, sign] of refused) {
           const digest = await lab.push(url, name, version, { files: evil });
-          const bundle = bundleOf(digest);
-          if (bundle !== undefined) await attachBundle(repository, digest, bundle);
+          await sign(digest);
           lab.passInterval();
           await lab.untilStatus('ModuleInstall', name, {
             pending: { reason: 'Unverified', version, digest, message: expect.stringContaining(reason) },
           });
         }
-        const signed = await lab.push(url, name, '1.5.0');
-        await attachBundle(repository, signed, signer.bundle(signed));
+        const signed = await lab.push(url, name, '1.8.0');
+        await bundle(signed, signer.bundle(signed));
         lab.passInterval();
-        await lab.untilRuns(name, '1.5.0');
-        expect(await runsIn(world)).not.toMatch(/1\.[1-4]\.0/u);
+        await lab.untilRuns(name, '1.8.0');
+        // A copy in a mirror is under another name than the one that was signed.
+        const copied = await lab.push(url, name, '1.9.0');
+        await old(copied, signer.oldSignature(copied, { repository: 'registry.example.com/elsewhere' }));
+        lab.passInterval();
+        await lab.untilRuns(name, '1.9.0');
+        expect(await runsIn(world)).not.toMatch(/1\.[1-7]\.0/u);
         expect(await lab.hasFile('executed')).toBe(false);
       },
     );
   });
 });
+
+/** Changes the subject of a statement after it was signed. */
+function naming(signed: string, digest: string): (payload: Buffer) => Buffer {
+  const [from = '', to = ''] = [signed, digest].map((each) => each.slice('sha256:'.length));
+  return (payload) => Buffer.from(payload.toString().replace(from, to));
+}

@@ -5,6 +5,13 @@ import type { MemoryRepository } from './oci-memory.ts';
 const EMPTY = 'application/vnd.oci.empty.v1+json';
 const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 
+/** What is at the tag of a signature. */
+export interface OldSignature {
+  readonly payload: string;
+  /** In base64. */
+  readonly signature: string;
+}
+
 /** Signs as cosign does, with one key. */
 export class CosignSigner {
   readonly #key: KeyObject;
@@ -55,26 +62,36 @@ export class CosignSigner {
     });
   }
 
-  /** The older form: payload and signature, at the tag of the signature. */
-  signOld(
-    repository: MemoryRepository,
+  /** The older form: a payload that names the manifest, and its signature. */
+  oldSignature(
     digest: string,
-    change: { readonly payload?: string; readonly says?: string } = {},
-  ): Descriptor {
+    change: { readonly payload?: string; readonly says?: string; readonly repository?: string } = {},
+  ): OldSignature {
+    const identity = change.repository === undefined ? {} : { 'docker-reference': change.repository };
     const payload = JSON.stringify({
       critical: {
-        identity: {},
+        identity,
         image: { 'docker-manifest-digest': change.says ?? digest },
         type: 'cosign container image signature',
       },
     });
     const signature = this.#sign(Buffer.from(payload)).toString('base64');
+    return { payload: change.payload ?? payload, signature };
+  }
+
+  /** Puts a signature of the older form at its tag. */
+  signOld(
+    repository: MemoryRepository,
+    digest: string,
+    change: { readonly payload?: string; readonly says?: string } = {},
+  ): Descriptor {
+    const { payload, signature } = this.oldSignature(digest, change);
     return repository.putManifest(
       {
         mediaType: OCI_MANIFEST,
         config: repository.put('application/vnd.oci.image.config.v1+json', '{}'),
         layers: [
-          repository.put('application/vnd.dev.cosign.simplesigning.v1+json', change.payload ?? payload, {
+          repository.put('application/vnd.dev.cosign.simplesigning.v1+json', payload, {
             'dev.cosignproject.cosign/signature': signature,
           }),
         ],

@@ -16,7 +16,7 @@ export async function runInWorld(
   const said = { stdout: '', stderr: '' };
   const { 'debug-unix-socket': socket, ...settings } = world.flags;
   const flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
-  const takesSettings = ['plan', 'rbac', 'uninstall'].includes(args[0] ?? '');
+  const takesSettings = ['doctor', 'plan', 'rbac', 'uninstall'].includes(args[0] ?? '');
   const exitCode = await runCli(takesSettings ? [...args, ...flags] : args, {
     env: { ...world.hostEnv, ...world.settingsEnv, DEBUG_UNIX_SOCKET: socket },
     cwd: world.directory,

@@ -17,8 +17,8 @@ export function blobOf(bytes: Uint8Array, mediaType = 'application/octet-stream'
   return { mediaType, digest: digestOf(bytes), size: bytes.length, open };
 }
 
-function descriptorOf({ mediaType, digest, size }: Descriptor): Descriptor {
-  return { mediaType, digest, size };
+function descriptorOf({ mediaType, digest, size, annotations }: Descriptor): Descriptor {
+  return { mediaType, digest, size, ...(annotations && { annotations }) };
 }
 
 /** A manifest to push. */
