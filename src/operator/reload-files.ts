@@ -19,7 +19,7 @@ import type { Module } from '../modules/module.ts';
 import { lookForReleases } from '../reconcile/finish-deletion.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { enableTasks, onStartupRuns } from './lifecycle.ts';
-import { type SwitchModulesParts, stopForNext, switchModules, takeOver } from './switch-modules.ts';
+import { type SwitchModulesParts, stopForNext, stopRuns, switchModules, takeOver } from './switch-modules.ts';
 
 /** The parts that a reload replaces or restarts. */
 export type ReloadFilesParts = SwitchModulesParts & {
@@ -77,10 +77,8 @@ async function reload(
   const areRead = await attempt(operator, 'modules', async () => {
     const reading = await operator.sources.readAgain();
     const taken = await takeOver(operator, reading, { isEdited: true, requests: [] }, signal);
-    for (const { name, change } of taken) {
+    for (const { name, change } of taken)
       if (change === 'switch' || change === 'return') reloaded.modules.set(name, 'restarted');
-      if (change === 'hold') reloaded.modules.set(name, 'refused');
-    }
   });
   const isRemoved = before.some(({ name }) => registry.find(name) === undefined);
   const started: HookRuntime[] = [];
@@ -128,6 +126,11 @@ async function reloadHooksOf(
 ): Promise<void> {
   const { hooks, module } = tracked;
   const load = async (): Promise<void> => {
+    if (module.refusal !== undefined) {
+      reloaded.modules.set(module.name, 'refused');
+      await stopRuns(operator, tracked, signal);
+      return;
+    }
     if (hooks === undefined) return;
     const loaded = await operator.sources.loadModuleHooks(module, signal);
     const known = hooks.map((runtime) => runtime.hook);

@@ -253,7 +253,7 @@ export async function stopForNext(
  *
  * @returns ticks of schedules that were not served
  */
-async function stopRuns(
+export async function stopRuns(
   operator: Pick<SwitchModulesParts, 'releases' | 'removal'>,
   tracked: TrackedModule,
   signal: AbortSignal,
