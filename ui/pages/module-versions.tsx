@@ -40,7 +40,7 @@ export function Versions({
                 {update.version ?? 'another version'}{' '}
                 <strong class={update.needs === 'time' ? 'wait' : 'bad'}>{update.reason}</strong>{' '}
                 <span class="dim">
-                  since <Time at={update.since} kind="for" />
+                  <Time at={update.since} kind="for" />
                 </span>
               </p>
               <p>
@@ -132,6 +132,7 @@ export function DeliveredVersions({
   versions: HistoryResponse['versions'];
 }): VNode | null {
   if (versions.length === 0) return null;
+  const running = versions.find(({ outcome }) => outcome === 'running');
   return (
     <Card title="Versions">
       <table>
@@ -163,7 +164,7 @@ export function DeliveredVersions({
                 <Time at={at} />
               </td>
               <td class="number">
-                {outcome !== 'running' && (
+                {digest !== running?.digest && (
                   <RollBack name={name} to={version} title={`version ${version}`} hasValues={hasValues} />
                 )}
               </td>
