@@ -34,12 +34,14 @@ let store: LabStore;
 let opened: [string, readonly string[], RegistryAccess][];
 let events: string[];
 let ended: (() => Promise<void>)[];
+let redactor: Redactor;
 
 beforeEach(async () => {
   sandbox = await startSandbox({ clock: machineClock, log: silentLog }, never);
   kube = new MemoryClient(sandbox, { touch: () => undefined, begin: () => () => undefined }, 'test');
   directory = await mkdtemp(join(tmpdir(), 'start-delivery-'));
   [registry, store, opened, events, ended] = [new LabRegistry(), new LabStore(), [], [], []];
+  redactor = new Redactor();
   registry.push('web', '1.0.0');
   registry.tag('web', 'stable', labDigest('web', '1.0.0'));
 });
@@ -71,7 +73,7 @@ function optionsWith(settings: Partial<DeliveryOptions['settings']> = {}): Deliv
     host: { clock: systemClock, log: silentLogger, random: Math.random },
     kube,
     reflectors: createSharedReflectors({ ...common, rediscover: (resource) => Promise.resolve(resource) }),
-    redactor: new Redactor(),
+    redactor,
     metrics,
     store,
     modules: {
@@ -137,7 +139,10 @@ const INSTALL = `/apis/${API_VERSION}/moduleinstalls/web`;
 const install = { source: 'platform', order: 30, version: { channel: 'stable' } };
 
 test('objects of the cluster install modules, and have a status', async () => {
-  const auths = { 'example.com': { username: 'me', password: 'hunter2-secret' } };
+  const auths = {
+    'example.com': { username: 'me', password: 'hunter2-secret' },
+    'other.example.com': { auth: Buffer.from('me:hunter3-secret').toString('base64') },
+  };
   const dockerConfig = JSON.stringify({ auths });
   const secret = { '.dockerconfigjson': Buffer.from(dockerConfig).toString('base64') };
   const metadata = { name: 'regcred' };
@@ -157,6 +162,7 @@ test('objects of the cluster install modules, and have a status', async () => {
   });
   await create('ModuleInstall', 'web', install);
   await vi.waitFor(async () => expect(conditionOf(await read(INSTALL), 'Ready')).toBe('True'), 60_000);
+  expect(redactor.text('hunter2-secret hunter3-secret')).not.toContain('hunter');
   expect(opened[0]).toMatchObject([
     'oci://example.com/platform/web',
     ['oci://mirror.local/p/web'],

@@ -269,10 +269,17 @@ function secretsIn(dockerConfig: string | undefined): readonly string[] {
   try {
     const { auths } = fieldsOf(parseJson(dockerConfig ?? '{}'));
     const entries = Object.values(fieldsOf(auths)).map(fieldsOf);
-    return entries.flatMap((entry) => SECRET_FIELDS.map((name) => stringOf(entry[name]))).filter(Boolean);
+    const named = entries.flatMap((entry) => SECRET_FIELDS.map((name) => stringOf(entry[name])));
+    return [...named, ...entries.map(({ auth }) => passwordIn(stringOf(auth)))].filter(Boolean);
   } catch {
     return [];
   }
+}
+
+/** The field `auth` is the base64 of USER:PASSWORD. */
+function passwordIn(auth: string): string {
+  const pair = Buffer.from(auth, 'base64').toString();
+  return pair.slice(pair.indexOf(':') + 1);
 }
 
 function gaugesOf(delivery: Delivery, contents: Awaited<ReturnType<ContentStore['list']>>) {
