@@ -31,7 +31,7 @@ export interface Size {
 const COLORS = ['#3274d9', '#e0752d', '#299c46', '#a352cc', '#e02f44', '#0e9aa7', '#8f6b00'];
 const GREEN = '#299c46';
 const RED = '#e02f44';
-const LEFT = 52;
+const LEFT = 64;
 const TOP = 34;
 const RIGHT = 12;
 const MAX_NAMES = 5;
@@ -99,16 +99,31 @@ function drawStates(lines: readonly Line[], axis: TimeAxis, size: Size): string 
   const bottom = size.height - 26;
   const height = (bottom - TOP - 4) / Math.max(lines.length, 1);
   const bands = lines.map(({ name, points }, index) => {
-    const shown = points
-      .filter(([, value]) => value !== 0)
-      .map(
-        ([seconds]) =>
-          `M${round(x(seconds))} 0h${round(x(axis.start + axis.step) - LEFT)}v${round(height - 3)}h-${round(x(axis.start + axis.step) - LEFT)}z`,
-      );
+    const held = periods(
+      points.filter(([, value]) => value !== 0),
+      axis.step,
+    );
+    const shown = held.map(
+      ([from, to]) => `M${round(x(from))} 0H${round(x(to))}v${round(height - 3)}H${round(x(from))}z`,
+    );
     const top = round(TOP + 4 + index * height);
-    return `<g transform="translate(0 ${top})"><path d="${shown.join('')}" fill="${colorOf(index)}"/>${textAt(LEFT - 6, height / 2 + 3, name, 'text-anchor="end"')}</g>`;
+    return `<g transform="translate(0 ${top})"><path d="${shown.join('')}" fill="${colorOf(index)}"/>${textAt(LEFT - 6, height / 2 + 3, cut(name, 9), 'text-anchor="end"')}</g>`;
   });
   return [...bands, markLines(axis, x, bottom), times(axis, size, bottom)].join('');
+}
+
+/** Start and end of each period without a gap. */
+export function periods(
+  points: readonly (readonly [seconds: number, value: number])[],
+  step: number,
+): readonly (readonly [from: number, to: number])[] {
+  const found: [number, number][] = [];
+  for (const [seconds] of points) {
+    const last = found.at(-1);
+    if (last !== undefined && seconds - last[1] <= step * 1.5) last[1] = seconds;
+    else found.push([seconds, seconds]);
+  }
+  return found;
 }
 
 function drawTable({ unit }: Panel, lines: readonly Line[], size: Size): string {

@@ -5,10 +5,10 @@ import { PrometheusServer, type QueryRange } from '../prometheus/prometheus-serv
 import { type Backend, World } from '../world.ts';
 import { configMapChart, type FileTree, shHook, under } from '../world-files.ts';
 import { drawBoard } from './draw-board.ts';
-import type { Line, MarkedMoment } from './draw-panel.ts';
+import { type Line, type MarkedMoment, periods } from './draw-panel.ts';
 
 const STEP = 1;
-const RANGE_SECONDS = 150;
+const RANGE_SECONDS = 180;
 const WAIT = { timeout: 240_000, interval: 500 };
 
 /** Three modules that have something to do every few seconds, one of which fails at first. */
@@ -28,7 +28,7 @@ function modules(): FileTree {
   };
 }
 
-/** Pictures of boards from two minutes and a half in the life of a daemon, by a real Prometheus. */
+/** Pictures of boards from three minutes in the life of a daemon, by a real Prometheus. */
 export async function boardPictures(
   boards: readonly Board[],
   backend: Backend,
@@ -55,11 +55,14 @@ export async function boardPictures(
       if (scrapes < times) throw new Error(`scraped ${scrapes} times, not ${times}`);
     }, WAIT);
   };
-  await untilScraped(RANGE_SECONDS * 0.3);
+  await untilScraped(RANGE_SECONDS * 0.15);
   await world.write('modules', { '../mended': '' });
-  await untilScraped(RANGE_SECONDS * 0.6);
-  await world.putConfig({ global: 'release: 2' });
-  await untilScraped(RANGE_SECONDS * 0.8);
+  // Means need a counter that grows: the first deployment of a kind only begins it.
+  for (const [release, part] of [0.4, 0.6, 0.8].entries()) {
+    await untilScraped(RANGE_SECONDS * part);
+    await world.putConfig({ global: `release: ${release}` });
+  }
+  await untilScraped(RANGE_SECONDS * 0.9);
   await world.merge('configmaps', 'web', { data: { values: 'of another client' } });
   await untilScraped(RANGE_SECONDS);
   const [newest] = await server.query('timestamp(addon_operator_is_leader)');
@@ -80,8 +83,8 @@ async function picture(server: PrometheusServer, board: Board, range: QueryRange
   const marks: MarkedMoment[] = [];
   for (const { expr, color } of board.marks)
     for (const { values } of await server.queryRange(filledIn(expr), range)) {
-      const [first] = values;
-      if (first !== undefined) marks.push({ seconds: first[0], color });
+      const points = values.map(([seconds, value]) => [seconds, Number(value)] as const);
+      for (const [seconds] of periods(points, range.step)) marks.push({ seconds, color });
     }
   return drawBoard(board, (panel) => lines.get(panel) ?? [], { ...range, marks });
 }
