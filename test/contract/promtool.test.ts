@@ -41,12 +41,11 @@ describe.skipIf(programs === undefined)('promtool', () => {
   });
 
   /** What it says about recording rules with these expressions. */
-  async function check(exprs: readonly string[]): Promise<{ exitCode?: number; all: string }> {
+  async function check(exprs: readonly string[]) {
     const rules = exprs.map((expr, index) => ({ record: `query:number${index}`, expr }));
     const file = join(await mkdtemp(join(tmpdir(), 'queries-')), 'rules.yaml');
     await writeFile(file, dump({ groups: [{ name: 'queries', rules }] }));
-    const { exitCode, all } = await execa(promtool, ['check', 'rules', file], { all: true, reject: false });
-    return { ...(exitCode !== undefined && { exitCode }), all };
+    return await execa(promtool, ['check', 'rules', file], { all: true, reject: false });
   }
 
   test.each([
