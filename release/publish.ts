@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -21,6 +21,8 @@ export interface ReleaseOptions
   readonly registry: string;
   /** Speaks HTTP with the registry. */
   readonly isPlainHttp: boolean;
+  /** Address of the repository with the sources, where the tag `vVERSION` is this release: alerts link to its runbooks. */
+  readonly home: string | undefined;
   /** Publishes a tree with changes that are not committed, for trying out; otherwise that is an error. */
   readonly allowsChanges: boolean;
 }
@@ -42,7 +44,7 @@ export async function publish(options: ReleaseOptions, signal: AbortSignal): Pro
   const { registry, allowsChanges, onProgress } = options;
   const commit = await commitOf(allowsChanges, signal);
   const version = await versionOf();
-  const { registry: _, isPlainHttp: __, allowsChanges: ___, ...imageOptions } = options;
+  const { registry: _, isPlainHttp: __, allowsChanges: ___, home: ____, ...imageOptions } = options;
   const built = await buildImage(
     { ...imageOptions, tag: `${registry}/addon-operator:${version}`, timestampSeconds: commit.timeSeconds },
     signal,
@@ -106,14 +108,14 @@ export async function pushImage(
 
 /** Packs and pushes the chart, and returns its digest, which depends on nothing but its files, version and time. */
 export async function pushChart(
-  { registry, isPlainHttp }: Pick<ReleaseOptions, 'registry' | 'isPlainHttp'>,
+  { registry, isPlainHttp, home }: Pick<ReleaseOptions, 'registry' | 'isPlainHttp' | 'home'>,
   version: string,
   timeSeconds: number,
   signal: AbortSignal,
 ): Promise<string> {
   return await inWorkDirectory(async (directory) => {
     const archive = join(directory, `addon-operator-${version}.tgz`);
-    await writeFile(archive, await packChart(directory, timeSeconds, signal));
+    await writeFile(archive, await packChart(directory, home, timeSeconds, signal));
     // helm notes the time of the file as that of the chart.
     await utimes(archive, timeSeconds, timeSeconds);
     const cacheDir = cacheDirectory(process.env, homedir());
@@ -125,11 +127,19 @@ export async function pushChart(
 }
 
 /** The chart as `helm package` makes it, but with sorted entries and the same time in all of them. */
-async function packChart(directory: string, timeSeconds: number, signal: AbortSignal): Promise<Buffer> {
+export async function packChart(
+  directory: string,
+  home: string | undefined,
+  timeSeconds: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const copy = join(directory, 'addon-operator');
+  await cp(CHART, copy, { recursive: true });
+  if (home !== undefined) await appendFile(join(copy, 'Chart.yaml'), `home: ${JSON.stringify(home)}\n`);
   const tarball = join(directory, 'chart.tar');
   const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];
   const order = ['--format=ustar', '--sort=name', `--mtime=@${timeSeconds}`];
-  const args = [...order, ...owner, '-cf', tarball, '-C', join(CHART, '..'), 'addon-operator'];
+  const args = [...order, ...owner, '-cf', tarball, '-C', directory, 'addon-operator'];
   await run('tar', args, {}, signal);
   return gzipSync(await readFile(tarball), { level: 9 });
 }

@@ -4,7 +4,7 @@ import { debianPackages, isStep, oneOf, runScript } from './command-line.ts';
 import { ENGINE_NAMES } from './engine.ts';
 import { publish } from './publish.ts';
 
-const USAGE = `npm run release -- --registry HOST/PATH [--plain-http] [--engine docker|podman|buildah] [--helm 3|4]
+const USAGE = `npm run release -- --registry HOST/PATH [--plain-http] [--home URL] [--engine docker|podman|buildah] [--helm 3|4]
   [--with apt:python3,…] [--bases registry|local] [--debian-snapshot TIME] [--allow-changes] [--verbose]`;
 
 await runScript('release', async (signal) => {
@@ -12,6 +12,7 @@ await runScript('release', async (signal) => {
     options: {
       registry: { type: 'string' },
       'plain-http': { type: 'boolean', default: false },
+      home: { type: 'string' },
       engine: { type: 'string' },
       helm: { type: 'string' },
       with: { type: 'string' },
@@ -35,6 +36,7 @@ await runScript('release', async (signal) => {
     {
       registry: values.registry,
       isPlainHttp: values['plain-http'],
+      home: values.home,
       allowsChanges: values['allow-changes'],
       ...(engine === undefined ? {} : { engine }),
       ...(bases === undefined ? {} : { bases }),

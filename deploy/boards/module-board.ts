@@ -1,4 +1,4 @@
-import { type Board, of, query } from './board.ts';
+import { type Board, deployments, of, query } from './board.ts';
 
 const MODULE = 'module="$module"';
 
@@ -8,6 +8,7 @@ export const MODULE_BOARD: Board = {
   title: 'Addon operator: module',
   description: 'Status, runs, hooks and objects of one module.',
   variables: [{ label: 'module', metric: 'addon_operator_mm_module_info' }],
+  marks: deployments(MODULE),
   rows: [
     {
       title: 'Status',

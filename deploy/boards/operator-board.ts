@@ -1,4 +1,4 @@
-import { type Board, of, query } from './board.ts';
+import { type Board, deployments, of, query, SELECTED } from './board.ts';
 
 /** What the whole operator does: is it well, what waits, what is slow, what does it take. */
 export const OPERATOR_BOARD: Board = {
@@ -6,6 +6,7 @@ export const OPERATOR_BOARD: Board = {
   title: 'Addon operator',
   description: 'Queues, modules, hooks and the process of the operator.',
   variables: [],
+  marks: deployments(),
   rows: [
     {
       title: 'At a glance',
@@ -90,7 +91,7 @@ export const OPERATOR_BOARD: Board = {
           span: 12,
           queries: [
             query(
-              `(time() - ${of('tasks_queue_head_since_timestamp_seconds')}) * on (instance, queue) group_left (module, hook, task_type) ${of('tasks_queue_head_info')}`,
+              `(time() - ${of('tasks_queue_head_since_timestamp_seconds')}) * on (cluster, instance, queue) group_left (module, hook, task_type) ${of('tasks_queue_head_info')}`,
             ),
           ],
         },
@@ -291,7 +292,7 @@ export const OPERATOR_BOARD: Board = {
           description: 'Resident memory of the daemon, without hooks and helm.',
           unit: 'bytes',
           span: 8,
-          queries: [query('process_resident_memory_bytes{namespace="$namespace"}', '{{instance}}')],
+          queries: [query(`process_resident_memory_bytes{${SELECTED}}`, '{{instance}}')],
         },
         {
           kind: 'timeseries',
@@ -299,12 +300,7 @@ export const OPERATOR_BOARD: Board = {
           description: 'Of the daemon, without hooks and helm.',
           unit: 'percentunit',
           span: 8,
-          queries: [
-            query(
-              'rate(process_cpu_seconds_total{namespace="$namespace"}[$__rate_interval])',
-              '{{instance}}',
-            ),
-          ],
+          queries: [query(`rate(process_cpu_seconds_total{${SELECTED}}[$__rate_interval])`, '{{instance}}')],
         },
         {
           kind: 'timeseries',

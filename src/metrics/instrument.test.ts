@@ -79,6 +79,12 @@ test('a histogram without labels is complete before the first value', () => {
   expect(seriesOf(metric)).toEqual(['m_bucket{le="1"} 0', 'm_bucket{le="+Inf"} 0', 'm_sum 0', 'm_count 0']);
 });
 
+test('a summary is the sum and the count of its values', () => {
+  const metric = instrument({ type: 'summary' });
+  for (const value of [0.5, 7]) metric.observe({ module: 'web' }, value);
+  expect(seriesOf(metric)).toEqual(['m_sum{module="web"} 7.5', 'm_count{module="web"} 2']);
+});
+
 test('a removed series is gone, the others stay', () => {
   const metric = instrument({});
   metric.set({ module: 'a' }, 1);

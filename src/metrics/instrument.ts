@@ -7,9 +7,9 @@ import type { MetricDefinition } from './metric-definition.ts';
 export type LabelValues<L extends string> = { readonly [Name in L]?: string | number };
 
 interface Cell {
-  /** The sum of a histogram. */
+  /** The sum of a histogram or summary. */
   value: number;
-  /** Used by histograms only. */
+  /** Used by histograms and summaries only. */
   count: number;
   /** Observations by bucket, not cumulated. */
   readonly bucketCounts: number[];
@@ -44,7 +44,7 @@ export class Instrument<L extends string> {
     this.#cell(labels).value = value;
   }
 
-  /** Counts a value in its bucket of a histogram. */
+  /** Adds a value to a summary, or to a histogram and its bucket. */
   observe(labels: LabelValues<L>, value: number): void {
     const cell = this.#cell(labels);
     cell.value += value;
@@ -68,18 +68,19 @@ export class Instrument<L extends string> {
     const { help, type } = this.#definition;
     const name = this.#name;
     const head = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-    if (type === 'histogram') return head + this.#histogramText();
+    if (type === 'histogram')
+      return head + this.#distributionText([...this.#definition.buckets.map(String), '+Inf']);
+    if (type === 'summary') return head + this.#distributionText([]);
     let output = head;
     for (const [labels, { value }] of this.#cells)
       output += `${name}${labels === '' ? '' : `{${labels}}`} ${numberText(value)}\n`;
     return output;
   }
 
-  /** Heads of lines are composed once for all series. */
-  #histogramText(): string {
+  /** Heads of lines are composed once for all series. @param bounds of the buckets that are exported */
+  #distributionText(bounds: readonly string[]): string {
     let output = '';
     const name = this.#name;
-    const bounds = [...this.#definition.buckets.map(String), '+Inf'];
     const heads = bounds.map((bound) => `${name}_bucket{le="${bound}"`);
     for (const [labels, { value, count, bucketCounts }] of this.#cells) {
       const rest = labels === '' ? '} ' : `,${labels}} `;

@@ -4,13 +4,13 @@ import { METRICS, metricName } from './metric-table.ts';
 const HOOK = 'hook,binding,queue,activation';
 const BINDING = 'module,hook,binding,queue,kind';
 
-/** Name, type and labels of every metric that dashboards of the original may look at. */
+/** Name, type and labels of every metric that dashboards of the original may look at; a summary is a histogram without buckets. */
 const OF_THE_CONTRACT: readonly (readonly [string, string, string])[] = [
   ['live_ticks', 'counter', ''],
   ['binding_count', 'gauge', 'module,hook'],
   ['config_values_errors_total', 'counter', ''],
   ['modules_discover_errors_total', 'counter', ''],
-  ['module_run_seconds', 'histogram', 'module,activation'],
+  ['module_run_seconds', 'summary', 'module,activation'],
   ['module_run_errors_total', 'counter', 'module'],
   ['module_delete_errors_total', 'counter', 'module'],
   ['modules_helm_release_redeployed_total', 'counter', 'module'],
@@ -19,8 +19,8 @@ const OF_THE_CONTRACT: readonly (readonly [string, string, string])[] = [
   ['mm_module_maintenance', 'gauge', 'module,state'],
   ['convergence_seconds', 'counter', 'activation'],
   ['convergence_total', 'counter', 'activation'],
-  ['module_helm_seconds', 'histogram', 'module,activation'],
-  ['helm_operation_seconds', 'histogram', 'module,activation,operation'],
+  ['module_helm_seconds', 'summary', 'module,activation'],
+  ['helm_operation_seconds', 'summary', 'module,activation,operation'],
   ['task_wait_in_queue_seconds_total', 'counter', 'module,hook,binding,queue'],
   ['tasks_queue_length', 'gauge', 'queue'],
   ['tasks_queue_head_info', 'gauge', 'queue,module,task_type,hook'],
@@ -28,8 +28,8 @@ const OF_THE_CONTRACT: readonly (readonly [string, string, string])[] = [
   ['d8_telemetry_{prefix}tasks_queue_compaction_operations_total', 'counter', 'queue_name,hook'],
   ['d8_telemetry_{prefix}tasks_queue_compaction_tasks_by_hook', 'gauge', 'queue_name,hook'],
   ['kube_snapshot_objects', 'gauge', BINDING],
-  ['kube_jq_filter_duration_seconds', 'histogram', BINDING],
-  ['kube_event_duration_seconds', 'histogram', BINDING],
+  ['kube_jq_filter_duration_seconds', 'summary', BINDING],
+  ['kube_event_duration_seconds', 'summary', BINDING],
   ['kubernetes_client_watch_errors_total', 'counter', 'error_type'],
   ['kubernetes_objects_set_aside_total', 'counter', 'kind'],
   ['binding_monitor_missing_total', 'counter', 'binding'],
@@ -37,10 +37,11 @@ const OF_THE_CONTRACT: readonly (readonly [string, string, string])[] = [
   ['kubernetes_client_rate_limiter_latency_seconds', 'histogram', 'verb,url'],
   ...['global', 'module'].flatMap((owner) => {
     const labels = owner === 'module' ? `module,${HOOK}` : HOOK;
+    const durations = owner === 'module' ? 'summary' : 'histogram';
     return [
-      [`${owner}_hook_run_seconds`, 'histogram', labels],
-      [`${owner}_hook_run_user_cpu_seconds`, 'histogram', labels],
-      [`${owner}_hook_run_sys_cpu_seconds`, 'histogram', labels],
+      [`${owner}_hook_run_seconds`, durations, labels],
+      [`${owner}_hook_run_user_cpu_seconds`, durations, labels],
+      [`${owner}_hook_run_sys_cpu_seconds`, durations, labels],
       [`${owner}_hook_run_max_rss_bytes`, 'gauge', labels],
       [`${owner}_hook_success_total`, 'counter', labels],
       [`${owner}_hook_errors_total`, 'counter', labels],

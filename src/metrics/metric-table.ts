@@ -6,12 +6,10 @@
 
 import type { MetricDefinition } from './metric-definition.ts';
 
-/** Runs of modules, hooks and helm: from a hook that only reads a file to a chart that waits for its workloads. */
+/** Runs of global hooks, and pulls: from a hook that only reads a file to one that waits for a minute. */
 const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];
 /** CPU time of one process. */
 const CPU_BUCKETS = [0.01, 0.1, 1, 10];
-/** Work of the daemon for one object. */
-const OBJECT_BUCKETS = [0.001, 0.01, 0.1, 1];
 /** Requests to the API server. */
 const REQUEST_BUCKETS = [0.005, 0.05, 0.5, 5];
 /** In-memory operations on queues. */
@@ -43,6 +41,14 @@ function histogram<const L extends string>(
   return { type: 'histogram', name, labels, help, buckets } as const;
 }
 
+/**
+ * A row for durations of which only sum and count are exported. A histogram has a dozen series for each combination of
+ * labels, which is too much for what exists once for each module or binding.
+ */
+function summary<const L extends string>(name: string, labels: readonly L[], help: string) {
+  return { type: 'summary', name, labels, help, buckets: [] } as const;
+}
+
 /** The full name of a metric with the prefix of the settings. */
 export function metricName(name: string, prefix: string): string {
   return name.includes(PREFIX_MARK) ? name.replace(PREFIX_MARK, prefix) : `${prefix}${name}`;
@@ -52,7 +58,13 @@ export function metricName(name: string, prefix: string): string {
 const PREFIX_MARK = '{prefix}';
 
 /** How many series there are of each, for each value of `activation` if they have that label; a test counts them. */
-export const SERIES_BUDGET = { moduleRuns: 44, hookRuns: 31, bindingObjects: 15, queueActions: 42 };
+export const SERIES_BUDGET = {
+  moduleRuns: 8,
+  hookRuns: 12,
+  globalHookRuns: 31,
+  bindingObjects: 5,
+  queueActions: 42,
+};
 
 /** Kept by Node itself and turned into a histogram at each scrape. */
 export const EVENT_LOOP_DELAY = histogram(
@@ -84,7 +96,7 @@ export const METRICS = {
     'Failed attempts to discover modules or to apply the ConfigMap.',
   ),
   // Runs and releases of modules.
-  moduleRunSeconds: histogram('module_run_seconds', ['module', 'activation'], 'Duration of a module run.'),
+  moduleRunSeconds: summary('module_run_seconds', ['module', 'activation'], 'Duration of a module run.'),
   moduleRunErrors: counter('module_run_errors_total', ['module'], 'Failed attempts to run a module.'),
   moduleDeleteErrors: counter(
     'module_delete_errors_total',
@@ -145,18 +157,16 @@ export const METRICS = {
     '1 while a module fails and other modules continue without it; absent otherwise.',
   ),
   // Runs of module hooks.
-  moduleHookRunSeconds: histogram('module_hook_run_seconds', MODULE_HOOK, 'Duration of a module hook run.'),
-  moduleHookUserCpu: histogram(
+  moduleHookRunSeconds: summary('module_hook_run_seconds', MODULE_HOOK, 'Duration of a module hook run.'),
+  moduleHookUserCpu: summary(
     'module_hook_run_user_cpu_seconds',
     MODULE_HOOK,
     'User CPU time of a successful module hook run.',
-    CPU_BUCKETS,
   ),
-  moduleHookSystemCpu: histogram(
+  moduleHookSystemCpu: summary(
     'module_hook_run_sys_cpu_seconds',
     MODULE_HOOK,
     'System CPU time of a successful module hook run.',
-    CPU_BUCKETS,
   ),
   moduleHookMaxRss: gauge(
     'module_hook_run_max_rss_bytes',
@@ -233,12 +243,12 @@ export const METRICS = {
   // Converges and helm.
   convergenceSeconds: counter('convergence_seconds', ['activation'], 'Seconds spent in finished converges.'),
   convergenceTotal: counter('convergence_total', ['activation'], 'Finished converges.'),
-  moduleHelmSeconds: histogram(
+  moduleHelmSeconds: summary(
     'module_helm_seconds',
     ['module', 'activation'],
     'Duration of all helm operations of a module run.',
   ),
-  helmOperationSeconds: histogram(
+  helmOperationSeconds: summary(
     'helm_operation_seconds',
     ['module', 'activation', 'operation'],
     'Duration of one helm operation.',
@@ -278,18 +288,12 @@ export const METRICS = {
   ),
   // Kubernetes bindings: snapshots, filters and watches.
   snapshotObjects: gauge('kube_snapshot_objects', BINDING, 'Number of objects in the snapshot of a binding.'),
-  jqFilterSeconds: histogram(
+  jqFilterSeconds: summary(
     'kube_jq_filter_duration_seconds',
     BINDING,
     'Duration of a jq filter for one object.',
-    OBJECT_BUCKETS,
   ),
-  kubeEventSeconds: histogram(
-    'kube_event_duration_seconds',
-    BINDING,
-    'Duration of handling one watch event.',
-    OBJECT_BUCKETS,
-  ),
+  kubeEventSeconds: summary('kube_event_duration_seconds', BINDING, 'Duration of handling one watch event.'),
   watchLastActivity: gauge(
     'watch_last_activity_timestamp_seconds',
     BINDING,

@@ -47,12 +47,15 @@ ${bucketLines(definitions)}
 | --- | --: |
 | the daemon itself, without modules | about 300 |
 | a module with a chart: its runs and those of helm | ${SERIES_BUDGET.moduleRuns} |
-| a binding of a hook: its runs | ${SERIES_BUDGET.hookRuns} |
+| a binding of a module hook: its runs | ${SERIES_BUDGET.hookRuns} |
+| a binding of a global hook: its runs | ${SERIES_BUDGET.globalHookRuns} |
 | a kubernetes binding: its objects and events | ${SERIES_BUDGET.bindingObjects}, and 2 to 4 gauges |
 | a queue: what is done to it (\`QUEUE_ACTIONS_METRICS=no\` drops them) | ${SERIES_BUDGET.queueActions} |
 | a queue, a module: gauges | at most 5, at most 8 |
 
-Runs that the start caused have series of their own (\`activation="OperatorStartup"\`). Histograms have few buckets: up to 10 seconds to distinguish kinds of runs, and 60 and 300 seconds for charts that wait for their workloads. \`_sum\` and \`_count\` are exact. There are no native histograms, because prom-client and the text format of the scrape do not support them.
+Runs that the start caused have series of their own (\`activation="OperatorStartup"\`). So a module with a chart and a hook with one kubernetes binding has about 55 series after a start, a reload and an event; a test allows 60.
+
+Durations of modules and of their hooks, bindings and helm operations are summaries without quantiles, \`_sum\` and \`_count\`, because there is one for each module and binding. They give the mean: \`rate(…_sum[5m]) / rate(…_count[5m])\`. [Runs](running.md#commands) (\`runs list\`) and [traces](traces.md) have the duration of each one. Histograms have few buckets. There are no native histograms, because prom-client and the text format of the scrape do not support them.
 
 ## From hooks: \`/metrics/hooks\`
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { SERIES_BUDGET } from './metric-table.ts';
 import {
   type BindingGauge,
+  type HookRunLabels,
   type OperatorGauges,
   OperatorMetrics,
   type QueueGauge,
@@ -117,14 +118,22 @@ test('global hooks have metrics of their own without a module label', async () =
   ]);
 });
 
-test('durations have the documented buckets', async () => {
+test('durations of global hooks have the documented buckets', async () => {
   const metrics = createMetrics();
-  metrics.moduleRun({ module: 'web', activation: 'OperatorStartup' }, 0.01);
-  const bounds = (await seriesOf(metrics, 'ao_module_run_seconds_bucket')).map(
+  metrics.hookRun(GLOBAL_HOOK, 0.01);
+  const bounds = (await seriesOf(metrics, 'ao_global_hook_run_seconds_bucket')).map(
     (line) => /le="([^"]+)"/.exec(line)?.[1],
   );
   expect(bounds).toEqual('0.01 0.05 0.2 1 5 10 60 300 +Inf'.split(' '));
 });
+
+function runHook(metrics: OperatorMetrics, labels: HookRunLabels): void {
+  metrics.hookRun(labels, 1);
+  metrics.hookSucceeded(labels, 0);
+  metrics.hookUsage(labels, { userCpuMs: 1, systemCpuMs: 1, maxRssBytes: 1 });
+  metrics.hookResult(labels, 'success');
+  metrics.taskWait({ module: labels.module ?? '', hook: labels.hook, binding: 'main', queue: 'main' }, 1);
+}
 
 const DAEMON_ITSELF = /^(?:#|$|process_|nodejs_|ao_event_loop_delay)/u;
 
@@ -140,15 +149,14 @@ test.each<[what: string, use: (metrics: OperatorMetrics) => void, series: number
     SERIES_BUDGET.moduleRuns,
   ],
   [
-    'the runs of a hook for one binding',
-    (metrics) => {
-      metrics.hookRun(MODULE_HOOK, 1);
-      metrics.hookSucceeded(MODULE_HOOK, 0);
-      metrics.hookUsage(MODULE_HOOK, { userCpuMs: 1, systemCpuMs: 1, maxRssBytes: 1 });
-      metrics.hookResult(MODULE_HOOK, 'success');
-      metrics.taskWait({ module: 'web', hook: 'hooks/a.sh', binding: 'main', queue: 'main' }, 1);
-    },
+    'the runs of a module hook for one binding',
+    (metrics) => runHook(metrics, MODULE_HOOK),
     SERIES_BUDGET.hookRuns,
+  ],
+  [
+    'the runs of a global hook for one binding',
+    (metrics) => runHook(metrics, GLOBAL_HOOK),
+    SERIES_BUDGET.globalHookRuns,
   ],
   [
     'the objects of a kubernetes binding',

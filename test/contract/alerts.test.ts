@@ -15,7 +15,8 @@ const COMMON = { job: 'op', instance: 'a', namespace: 'addons' };
 const HALF_A_DAY = 720;
 const programs = await prometheusForTests();
 
-const spec = await chartAlerts();
+const GRAFANA = 'https://grafana.example.com';
+const spec = await chartAlerts(`metrics.dashboards.grafanaUrl=${GRAFANA}/`);
 const byName = (a = '', b = ''): number => a.localeCompare(b);
 
 test('each alert has a situation, and each situation an alert', () => {
@@ -30,6 +31,7 @@ test('each alert links to its section of the runbooks, and each section belongs 
   );
   const rules = rulesOf(spec);
   expect(sections.toSorted(byName)).toEqual(rules.map(({ alert }) => alert).toSorted(byName));
+  expect(rules.filter(({ annotations }) => 'runbook_url' in annotations)).toEqual([]);
   const based = rulesOf(await chartAlerts('metrics.alerts.runbookBase=https://example.com/runbooks'));
   expect(based.map(({ annotations }) => annotations['runbook_url'])).toEqual(
     rules.map(({ alert }) => `https://example.com/runbooks#${alert.toLowerCase()}`),
@@ -64,7 +66,7 @@ describe.skipIf(programs === undefined)('with promtool', () => {
   ])(
     'each alert fires in its situation, and not in the harmless one ($which)',
     async ({ isMember, interval }) => {
-      const rules = await written('rules.yaml', withSummariesOnly(spec));
+      const rules = await written('rules.yaml', withoutDescriptions(spec));
       const situations = ALERT_SITUATIONS.filter(({ atMinutes }) => isMember(atMinutes));
       const file = await written('tests.yaml', {
         rule_files: [rules],
@@ -82,7 +84,7 @@ describe.skipIf(programs === undefined)('with promtool', () => {
   test('a situation that does not fire is reported', async () => {
     const [situation] = ALERT_SITUATIONS;
     if (situation === undefined) throw new Error('there are no alerts');
-    const rules = await written('rules.yaml', withSummariesOnly(spec));
+    const rules = await written('rules.yaml', withoutDescriptions(spec));
     const test = unitTest(situation, situation.quiet, [expectedAlert(situation)]);
     const file = await written('tests.yaml', { rule_files: [rules], tests: [test] });
     const { exitCode, all } = await execa(promtool, ['test', 'rules', file], { all: true, reject: false });
@@ -97,6 +99,7 @@ function unitTest(
 ) {
   return {
     interval: '1m',
+    external_labels: { cluster: 'eu' },
     input_series: samples.map(({ name, labels, values }) => ({
       series: seriesText(name, labels ?? {}),
       values,
@@ -116,18 +119,27 @@ function expectedAlert({ labels = {}, drops = [], severity, summary }: AlertSitu
   const own = Object.entries(labels).filter(([, value]) => value !== '');
   return {
     exp_labels: Object.fromEntries([...kept, ...own, ['severity', severity]]),
-    exp_annotations: { summary },
+    exp_annotations: { summary, dashboard_url: boardOf(labels['module'] ?? '') },
   };
 }
 
-/** promtool compares all annotations; the summary is the one with the most labels and figures in it. */
-function withSummariesOnly({ groups }: RuleGroups): RuleGroups {
+/** The address of a board, without a module that of the operator. */
+function boardOf(module: string): string {
+  const [board, more] = module === '' ? ['', ''] : ['-module', `&var-module=${module}`];
+  return `${GRAFANA}/d/addon-operator${board}?var-namespace=addons${more}&var-cluster=eu`;
+}
+
+/** promtool compares all annotations; these are the ones with labels and figures in them that decide. */
+function withoutDescriptions({ groups }: RuleGroups): RuleGroups {
   return {
     groups: groups.map((group) => ({
       ...group,
       rules: group.rules.map((rule) => ({
         ...rule,
-        annotations: { summary: rule.annotations['summary'] ?? '' },
+        annotations: {
+          summary: rule.annotations['summary'] ?? '',
+          dashboard_url: rule.annotations['dashboard_url'] ?? '',
+        },
       })),
     })),
   };

@@ -6,6 +6,7 @@ import { MODULE_BOARD } from '../../deploy/boards/module-board.ts';
 import { OPERATOR_BOARD } from '../../deploy/boards/operator-board.ts';
 import { requestDebug } from '../../src/server/debug-client.ts';
 import { type SandboxBackend, sandboxBackend } from '../support/backends.ts';
+import { filledIn } from '../support/prometheus/board-variables.ts';
 import { chartAlerts, type RuleGroups } from '../support/prometheus/chart-alerts.ts';
 import { prometheusForTests } from '../support/prometheus/prometheus-programs.ts';
 import { PrometheusServer } from '../support/prometheus/prometheus-server.ts';
@@ -14,7 +15,6 @@ import { World } from '../support/world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
 const LABELS = { namespace: 'addons' };
-const VARIABLES = { namespace: 'addons', module: 'web', __rate_interval: '1m' };
 const MAX_SERIES = 100;
 const WAIT = { timeout: 60_000, interval: 100 };
 /** Those whose reason is there at once; the others are about rates or need hours. */
@@ -44,10 +44,6 @@ function impatient({ groups }: RuleGroups): unknown {
   return { groups: rules };
 }
 
-function filledIn(expr: string): string {
-  return Object.entries(VARIABLES).reduce((text, [name, value]) => text.replaceAll(`$${name}`, value), expr);
-}
-
 async function scraping(...targets: readonly string[]): Promise<PrometheusServer> {
   const rules = impatient(await chartAlerts());
   return await PrometheusServer.start({ file: programs?.prometheus ?? '', targets, labels: LABELS, rules });
@@ -64,10 +60,14 @@ async function activeReplicas(server: PrometheusServer): Promise<readonly string
   return series.map(({ value: [, active] }) => active).toSorted((a, b) => a.localeCompare(b));
 }
 
-/** Titles of the panels that show something. A query that fails, or has far too many series, is an error. */
-async function shownPanels(server: PrometheusServer, { rows }: Board): Promise<readonly string[]> {
+/** Titles of the panels, and names of the marks, that show something. A query that fails, or has far too many series, is an error. */
+async function shownPanels(server: PrometheusServer, { rows, marks }: Board): Promise<readonly string[]> {
   const shown: string[] = [];
-  for (const { title, queries } of rows.flatMap(({ panels }) => panels))
+  const parts = [
+    ...rows.flatMap(({ panels }) => panels),
+    ...marks.map((mark) => ({ title: mark.name, queries: [mark] })),
+  ];
+  for (const { title, queries } of parts)
     for (const { expr } of queries) {
       const series = await server.query(filledIn(expr));
       if (series.length > MAX_SERIES) throw new Error(`${title} has ${series.length} series`);
@@ -120,9 +120,10 @@ describe.skipIf(programs === undefined)('a Prometheus that scrapes a daemon', ()
       .not.toEqual([]);
     for (const board of [OPERATOR_BOARD, MODULE_BOARD])
       for (const title of await shownPanels(server, board)) shown.add(title);
-    const titles = [OPERATOR_BOARD, MODULE_BOARD].flatMap(({ rows }) =>
-      rows.flatMap(({ panels }) => panels.map(({ title }) => title)),
-    );
+    const titles = [OPERATOR_BOARD, MODULE_BOARD].flatMap(({ rows, marks }) => [
+      ...rows.flatMap(({ panels }) => panels.map(({ title }) => title)),
+      ...marks.map(({ name }) => name),
+    ]);
     expect(titles.filter((title) => !shown.has(title) && !EMPTY.includes(title))).toEqual([]);
 
     await world.write('modules', { '../held': '' });

@@ -20,7 +20,7 @@ const signal = new AbortController().signal;
 describeImage('a release', () => {
   test('gives the chart the same digest for the same files and time, whenever it is packed', async () => {
     await using registry = await FaultRegistry.start(signal);
-    const options = { registry: `${registry.host}/team`, isPlainHttp: true };
+    const options = { registry: `${registry.host}/team`, isPlainHttp: true, home: undefined };
     const push = async () => await pushChart(options, '1.2.3', 1_700_000_000, signal);
     expect(await push()).toBe(await push());
   });
@@ -103,7 +103,10 @@ describeNode('a published release', (node) => {
 async function publishTo({ host }: FaultRegistry): Promise<Published> {
   const onProgress = (message: string): void => console.log(`release: ${message}`);
   const registry = { registry: `${host}/team`, isPlainHttp: true };
-  return await publish({ engine: 'buildah', allowsChanges: true, onProgress, ...registry }, signal);
+  return await publish(
+    { engine: 'buildah', allowsChanges: true, home: undefined, onProgress, ...registry },
+    signal,
+  );
 }
 
 /** Each run has a registry, and so images, of its own. */

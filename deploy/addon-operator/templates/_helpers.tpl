@@ -51,6 +51,24 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end -}}
 {{- end -}}
 
+{{/* The address of the page for browsers outside of the cluster; empty without an Ingress. */}}
+{{- define "operator.pageUrl" -}}
+{{- with .Values.ui.ingress -}}
+{{- if .enabled -}}
+{{- printf "%s://%s/ui/" (empty .tlsSecretName | ternary "http" "https") .host -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The address of docs/runbooks.md: that of the release, if the chart knows where its sources are. Empty: unknown. */}}
+{{- define "operator.runbooks" -}}
+{{- if .Values.metrics.alerts.runbookBase -}}
+{{- .Values.metrics.alerts.runbookBase -}}
+{{- else if .Chart.Home -}}
+{{- printf "%s/blob/v%s/docs/runbooks.md" (trimSuffix "/" .Chart.Home) .Chart.AppVersion -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "operator.containerSecurity" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true

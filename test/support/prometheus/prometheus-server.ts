@@ -23,6 +23,19 @@ export interface InstantSample {
   readonly value: readonly [number, string];
 }
 
+/** Times in seconds since 1970. */
+export interface QueryRange {
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+}
+
+/** One series of a response with its values over time. */
+export interface RangeSamples {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [seconds: number, value: string])[];
+}
+
 interface Alert {
   readonly labels: Readonly<Record<string, string>>;
   readonly state: 'pending' | 'firing';
@@ -71,6 +84,14 @@ export class PrometheusServer implements AsyncDisposable {
   async query(expr: string): Promise<readonly InstantSample[]> {
     const reply = await this.#get(`/api/v1/query?${new URLSearchParams({ query: expr }).toString()}`);
     const { result } = reply as { readonly result: readonly InstantSample[] };
+    return result;
+  }
+
+  /** Values over time, a value each `step` seconds. */
+  async queryRange(expr: string, { start, end, step }: QueryRange): Promise<readonly RangeSamples[]> {
+    const range = { query: expr, start: String(start), end: String(end), step: String(step) };
+    const reply = await this.#get(`/api/v1/query_range?${new URLSearchParams(range).toString()}`);
+    const { result } = reply as { readonly result: readonly RangeSamples[] };
     return result;
   }
 
