@@ -10,7 +10,7 @@ const OF_THE_CONTRACT: readonly (readonly [string, string, string])[] = [
   ['binding_count', 'gauge', 'module,hook'],
   ['config_values_errors_total', 'counter', ''],
   ['modules_discover_errors_total', 'counter', ''],
-  ['module_run_seconds', 'summary', 'module,activation'],
+  ['module_run_seconds', 'histogram', 'module,activation'],
   ['module_run_errors_total', 'counter', 'module'],
   ['module_delete_errors_total', 'counter', 'module'],
   ['modules_helm_release_redeployed_total', 'counter', 'module'],
@@ -28,8 +28,8 @@ const OF_THE_CONTRACT: readonly (readonly [string, string, string])[] = [
   ['d8_telemetry_{prefix}tasks_queue_compaction_operations_total', 'counter', 'queue_name,hook'],
   ['d8_telemetry_{prefix}tasks_queue_compaction_tasks_by_hook', 'gauge', 'queue_name,hook'],
   ['kube_snapshot_objects', 'gauge', BINDING],
-  ['kube_jq_filter_duration_seconds', 'summary', BINDING],
-  ['kube_event_duration_seconds', 'summary', BINDING],
+  ['kube_jq_filter_duration_seconds', 'histogram', BINDING],
+  ['kube_event_duration_seconds', 'histogram', BINDING],
   ['kubernetes_client_watch_errors_total', 'counter', 'error_type'],
   ['kubernetes_objects_set_aside_total', 'counter', 'kind'],
   ['binding_monitor_missing_total', 'counter', 'binding'],
@@ -37,11 +37,10 @@ const OF_THE_CONTRACT: readonly (readonly [string, string, string])[] = [
   ['kubernetes_client_rate_limiter_latency_seconds', 'histogram', 'verb,url'],
   ...['global', 'module'].flatMap((owner) => {
     const labels = owner === 'module' ? `module,${HOOK}` : HOOK;
-    const durations = owner === 'module' ? 'summary' : 'histogram';
     return [
-      [`${owner}_hook_run_seconds`, durations, labels],
-      [`${owner}_hook_run_user_cpu_seconds`, durations, labels],
-      [`${owner}_hook_run_sys_cpu_seconds`, durations, labels],
+      [`${owner}_hook_run_seconds`, 'histogram', labels],
+      [`${owner}_hook_run_user_cpu_seconds`, 'histogram', labels],
+      [`${owner}_hook_run_sys_cpu_seconds`, 'histogram', labels],
       [`${owner}_hook_run_max_rss_bytes`, 'gauge', labels],
       [`${owner}_hook_success_total`, 'counter', labels],
       [`${owner}_hook_errors_total`, 'counter', labels],

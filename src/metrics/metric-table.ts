@@ -8,8 +8,13 @@ import type { MetricDefinition } from './metric-definition.ts';
 
 /** Runs of global hooks, and pulls: from a hook that only reads a file to one that waits for a minute. */
 const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];
+/** Runs of modules and their hooks: few, because each module and binding has its own. */
+const MODULE_BUCKETS = [0.1, 1, 10, 60];
+/** Work of the daemon for one object. */
+const OBJECT_BUCKETS = [0.01, 0.1];
 /** CPU time of one process. */
 const CPU_BUCKETS = [0.01, 0.1, 1, 10];
+const MODULE_CPU_BUCKETS = [0.1, 1];
 /** Requests to the API server. */
 const REQUEST_BUCKETS = [0.005, 0.05, 0.5, 5];
 /** In-memory operations on queues. */
@@ -41,10 +46,7 @@ function histogram<const L extends string>(
   return { type: 'histogram', name, labels, help, buckets } as const;
 }
 
-/**
- * A row for durations of which only sum and count are exported. A histogram has a dozen series for each combination of
- * labels, which is too much for what exists once for each module or binding.
- */
+/** A row for durations of which only sum and count are exported: buckets for each operation of each module are too many. */
 function summary<const L extends string>(name: string, labels: readonly L[], help: string) {
   return { type: 'summary', name, labels, help, buckets: [] } as const;
 }
@@ -59,10 +61,10 @@ const PREFIX_MARK = '{prefix}';
 
 /** How many series there are of each, for each value of `activation` if they have that label; a test counts them. */
 export const SERIES_BUDGET = {
-  moduleRuns: 8,
-  hookRuns: 12,
+  moduleRuns: 13,
+  hookRuns: 23,
   globalHookRuns: 31,
-  bindingObjects: 5,
+  bindingObjects: 11,
   queueActions: 42,
 };
 
@@ -96,7 +98,12 @@ export const METRICS = {
     'Failed attempts to discover modules or to apply the ConfigMap.',
   ),
   // Runs and releases of modules.
-  moduleRunSeconds: summary('module_run_seconds', ['module', 'activation'], 'Duration of a module run.'),
+  moduleRunSeconds: histogram(
+    'module_run_seconds',
+    ['module', 'activation'],
+    'Duration of a module run.',
+    MODULE_BUCKETS,
+  ),
   moduleRunErrors: counter('module_run_errors_total', ['module'], 'Failed attempts to run a module.'),
   moduleDeleteErrors: counter(
     'module_delete_errors_total',
@@ -157,16 +164,23 @@ export const METRICS = {
     '1 while a module fails and other modules continue without it; absent otherwise.',
   ),
   // Runs of module hooks.
-  moduleHookRunSeconds: summary('module_hook_run_seconds', MODULE_HOOK, 'Duration of a module hook run.'),
-  moduleHookUserCpu: summary(
+  moduleHookRunSeconds: histogram(
+    'module_hook_run_seconds',
+    MODULE_HOOK,
+    'Duration of a module hook run.',
+    MODULE_BUCKETS,
+  ),
+  moduleHookUserCpu: histogram(
     'module_hook_run_user_cpu_seconds',
     MODULE_HOOK,
     'User CPU time of a successful module hook run.',
+    MODULE_CPU_BUCKETS,
   ),
-  moduleHookSystemCpu: summary(
+  moduleHookSystemCpu: histogram(
     'module_hook_run_sys_cpu_seconds',
     MODULE_HOOK,
     'System CPU time of a successful module hook run.',
+    MODULE_CPU_BUCKETS,
   ),
   moduleHookMaxRss: gauge(
     'module_hook_run_max_rss_bytes',
@@ -288,12 +302,18 @@ export const METRICS = {
   ),
   // Kubernetes bindings: snapshots, filters and watches.
   snapshotObjects: gauge('kube_snapshot_objects', BINDING, 'Number of objects in the snapshot of a binding.'),
-  jqFilterSeconds: summary(
+  jqFilterSeconds: histogram(
     'kube_jq_filter_duration_seconds',
     BINDING,
     'Duration of a jq filter for one object.',
+    OBJECT_BUCKETS,
   ),
-  kubeEventSeconds: summary('kube_event_duration_seconds', BINDING, 'Duration of handling one watch event.'),
+  kubeEventSeconds: histogram(
+    'kube_event_duration_seconds',
+    BINDING,
+    'Duration of handling one watch event.',
+    OBJECT_BUCKETS,
+  ),
   watchLastActivity: gauge(
     'watch_last_activity_timestamp_seconds',
     BINDING,
