@@ -28,8 +28,7 @@ const FOLLOWED = [
   'AddonOperatorQueueHeadStuck',
   'AddonOperatorTwoLeaders',
 ];
-/** The hook of this module fails inside of module runs. */
-// The daemon has no modules from sources.
+/** The hook of this module fails inside of module runs, and no module comes from a source. */
 const EMPTY = ['Hook runs that fail', 'Versions that wait', 'Modules that wait', 'Age of sources'];
 const programs = await prometheusForTests();
 
