@@ -16,8 +16,8 @@ const RAW = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
 /** Of what is made for people; data are complete. */
 const MAX_LINE = 10_000;
 
-/** Run until they are stopped: of them only the messages about wrong arguments; what they show of an operator is tested below. */
-const ENDLESS: ReadonlySet<string> = new Set(['start', 'sandbox']);
+/** Run until they are stopped, or carry what others say: of them only the messages about wrong arguments; what they show of an operator is tested below. */
+const ENDLESS: ReadonlySet<string> = new Set(['start', 'sandbox', 'debug-pipe']);
 /** What a required argument is given where the name of a module would not do. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'runs show': '1',

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NodePrometheus } from '../support/node/node-prometheus.ts';
@@ -49,12 +51,8 @@ describeNode('the operator in a pod', (node) => {
   test('the page of its pod is reached by `ui` of the program on a laptop, until Ctrl-C', async () => {
     const flags = ['--kubeconfig', shared.node.kubeconfigPath, '-n', operator.namespace];
     const page = execa(PROGRAM, [...flags, 'ui'], { env: { PATH: process.env['PATH'] }, extendEnv: false });
-    let address: string | undefined;
-    for await (const line of page) {
-      address = line;
-      break;
-    }
-    const { origin, hash } = new URL(address ?? '');
+    const [address] = (await once(createInterface({ input: page.stdout }), 'line')) as [string];
+    const { origin, hash } = new URL(address);
     const headers = { 'X-Addon-Operator-Token': hash.replace('#token=', '') };
     for (let times = 0; times < 3; times += 1) {
       const now = await fetch(`${origin}/api/v1/now`, { headers });
