@@ -75,7 +75,8 @@ export function installStatus(view: InstallView, context: DeliveryStatusContext)
     observedGeneration: generation,
     installed: installed && shownVersion(installed),
     lastGood: lastGood && shownVersion(lastGood),
-    wanted: wanted?.version === undefined ? undefined : wanted,
+    // The API server refuses fields that the definition lacks.
+    wanted: wanted?.version === undefined ? undefined : { version: wanted.version, digest: wanted.digest },
     pending: pending && shownPending(pending),
     failed:
       failed.length === 0

@@ -36,7 +36,7 @@ describeLifecycle((backend) => {
       message: expect.stringContaining('size'),
     });
     await untilLive(world, name, '1.1.0');
-    expect(await switching?.switch({ ...request, section: 'size: 2\n' }, signal)).toEqual({
+    expect(await switching?.switch({ ...request, section: 'size: 2\n' }, signal)).toMatchObject({
       type: 'switched',
     });
     await untilLive(world, name, '1.0.0');
