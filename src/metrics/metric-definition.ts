@@ -9,3 +9,11 @@ export interface MetricDefinition<L extends string> {
   /** Upper bounds of a histogram's buckets. */
   readonly buckets: readonly number[];
 }
+
+/** The full name of a metric with the prefix of the settings. */
+export function metricName(name: string, prefix: string): string {
+  return name.includes(PREFIX_MARK) ? name.replace(PREFIX_MARK, prefix) : `${prefix}${name}`;
+}
+
+/** Marks the place of the prefix in names that do not begin with it. */
+const PREFIX_MARK = '{prefix}';

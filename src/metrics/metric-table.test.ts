@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { METRICS, metricName } from './metric-table.ts';
+import { metricName } from './metric-definition.ts';
+import { METRICS } from './metric-table.ts';
 
 const HOOK = 'hook,binding,queue,activation';
 const BINDING = 'module,hook,binding,queue,kind';

@@ -1,6 +1,6 @@
 /**
  * The table of all metrics: name, type, labels, help, buckets. `operator-metrics.ts` creates an instrument for each row,
- * `docs/metrics.md` is generated from it, and a test counts the series against `SERIES_BUDGET`. A new metric is one row
+ * `docs/metrics.md` is generated from it, and a test counts the series against it. A new metric is one row
  * here and one method there. Labels multiply: `hook`, `binding` and `queue` exist once for each binding of a hook.
  */
 
@@ -50,23 +50,6 @@ function histogram<const L extends string>(
 function summary<const L extends string>(name: string, labels: readonly L[], help: string) {
   return { type: 'summary', name, labels, help, buckets: [] } as const;
 }
-
-/** The full name of a metric with the prefix of the settings. */
-export function metricName(name: string, prefix: string): string {
-  return name.includes(PREFIX_MARK) ? name.replace(PREFIX_MARK, prefix) : `${prefix}${name}`;
-}
-
-/** Marks the place of the prefix in names that do not begin with it. */
-const PREFIX_MARK = '{prefix}';
-
-/** How many series there are of each, for each value of `activation` if they have that label; a test counts them. */
-export const SERIES_BUDGET = {
-  moduleRuns: 13,
-  hookRuns: 23,
-  globalHookRuns: 31,
-  bindingObjects: 11,
-  queueActions: 42,
-};
 
 /** Kept by Node itself and turned into a histogram at each scrape. */
 export const EVENT_LOOP_DELAY = histogram(

@@ -1,6 +1,6 @@
 import { createHistogram } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { SERIES_BUDGET } from './metric-table.ts';
+import { SERIES_BUDGET } from './metrics-page.ts';
 import {
   type BindingGauge,
   type HookRunLabels,

@@ -16,7 +16,8 @@ import {
 import { exposition } from './exposition.ts';
 import { Instrument } from './instrument.ts';
 import type { MetricDefinition } from './metric-definition.ts';
-import { METRICS, metricName } from './metric-table.ts';
+import { metricName } from './metric-definition.ts';
+import { METRICS } from './metric-table.ts';
 
 /** The labels of a hook run. */
 export interface HookRunLabels {
