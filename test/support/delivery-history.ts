@@ -122,18 +122,25 @@ export class DeliveryHistory {
     await this.#registry.setFaults(...(this.#isAway ? [{ path: '/v2/', status: 503 }] : []));
   }
 
-  /** The commands of people reach the registry at any time. */
   async #withRegistry(act: () => Promise<void>, ...faults: readonly RegistryFault[]): Promise<void> {
     await this.#registry.setFaults(...faults);
     await act();
     await this.#setFaults();
   }
 
+  /** The commands of people reach the registry in an outage too. The operator, which would see it, is stopped for them. */
+  async #asPerson(act: () => Promise<void>): Promise<void> {
+    if (!this.#isAway) return await act();
+    await this.#lab.world.stop();
+    await this.#withRegistry(act);
+    await this.#lab.world.start();
+  }
+
   async #push(kind: Kind): Promise<void> {
     const count = this.#pushed.size;
     const version = `1.${count}.0`;
     const files = kind === 'broken' ? (UNSEEN[count % UNSEEN.length] ?? {}) : {};
-    await this.#withRegistry(async () => {
+    await this.#asPerson(async () => {
       const digest = await this.#lab.push(this.#url, this.#name, version, { files });
       const signed = kind === 'foreign' ? this.#pushed.get('1.0.0')?.digest : digest;
       if (kind !== 'unsigned' && signed !== undefined)
@@ -157,7 +164,7 @@ export class DeliveryHistory {
   }
 
   async #promote(version: string): Promise<void> {
-    await this.#withRegistry(async () => {
+    await this.#asPerson(async () => {
       await this.#lab.succeed('module', 'promote', `${this.#url}/${this.#name}:${version}`, 'stable');
     });
     this.#channel = version;
