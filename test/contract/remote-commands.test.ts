@@ -29,6 +29,7 @@ interface Pod {
 /** An API server with pods, whose `exec` runs the commands of the operator here. */
 class PodServer implements AsyncDisposable {
   readonly #server = createServer((request, response) => {
+    this.paths.add(request.url?.split('?')[0] ?? '');
     const status = this.refused.some((part) => request.url?.includes(part)) ? 403 : 200;
     response.writeHead(status, { 'Content-Type': 'application/json' });
     response.end(
@@ -45,6 +46,7 @@ class PodServer implements AsyncDisposable {
   /** Parts of paths that the user may not request. */
   refused: readonly string[] = [];
   readonly authorizations = new Set<string | undefined>();
+  readonly paths = new Set<string>();
   directory = '';
 
   static async start(): Promise<PodServer> {
@@ -226,6 +228,19 @@ test.each([
   } finally {
     server.refused = [];
   }
+});
+
+test('commands that connect to the API server themselves use the cluster that is named in front of them', async () => {
+  server.pods = [{ namespace: 'infra', name: 'operator-0', world }];
+  server.paths.clear();
+  await runRemote('-n', 'infra', 'module', 'hold', 'web', '--reason', 'a test');
+  expect([...server.paths]).toContain('/apis/addon-operator.io/v1alpha1/moduleinstalls/web');
+});
+
+test('commands below `hook` and `raw` reach the operator too', async () => {
+  server.pods = [{ namespace: 'infra', name: 'operator-0', world }];
+  expect(await runRemote('raw', '/status.json')).toMatchObject({ exitCode: 0 });
+  expect((await runRemote('hook', 'abort', 'nox.sh')).stderr).not.toContain('no operator runs here');
 });
 
 test('a context that does not exist is named, with those that do', async () => {

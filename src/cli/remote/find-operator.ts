@@ -12,7 +12,7 @@ const CONTAINER = 'addon-operator';
 const ANYWHERE = '/api/v1/pods?labelSelector=app.kubernetes.io%2Fname%3Daddon-operator';
 
 interface OperatorPod extends ContainerRef {
-  readonly isRunning: boolean;
+  /** That of the pod, or `Terminating`. */
   readonly phase: string;
 }
 
@@ -37,7 +37,7 @@ export async function findOperator(
     if (named === undefined) throw notFound(`pod ${pod} is not among ${namesOf(pods)}`);
     return named;
   }
-  const running = pods.filter((one) => one.isRunning);
+  const running = pods.filter(({ phase }) => phase === 'Running');
   const [only] = running;
   if (only === undefined) throw notFound(`none of its pods runs: ${namesOf(pods)}`);
   if (running.length === 1) return only;
@@ -84,15 +84,7 @@ function operatorPods(list: Readonly<Record<string, unknown>>): readonly Operato
     if (!containers.some((one) => one['name'] === CONTAINER)) return [];
     const phase =
       deletionTimestamp === undefined ? stringOf(fieldsOf(item['status'])['phase']) : 'Terminating';
-    return [
-      {
-        namespace: stringOf(namespace),
-        pod: stringOf(name),
-        container: CONTAINER,
-        phase,
-        isRunning: phase === 'Running',
-      },
-    ];
+    return [{ namespace: stringOf(namespace), pod: stringOf(name), container: CONTAINER, phase }];
   });
 }
 

@@ -11,6 +11,7 @@ import type { SteadyClock } from '@addon-operator/base/clock';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, parseJson, stringOf } from '@addon-operator/json';
 import { withDeadline } from '@addon-operator/kube-client/deadline';
+import { readBody } from '@addon-operator/kube-client/http-exchange';
 import { KubeApiError } from '@addon-operator/kube-client/kube-client';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { RemoteTarget } from './remote-arguments.ts';
@@ -176,9 +177,7 @@ async function getJson(
     .end();
   try {
     const response = await promise;
-    const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString('utf8');
+    const text = (await readBody(response, signal)).toString('utf8');
     const { statusCode: status = 0 } = response;
     if (status >= OK_STATUS && status < FIRST_ERROR_STATUS) return fieldsOf(parseJson(text));
     throw refusal(status, text, `get ${url.pathname}`);

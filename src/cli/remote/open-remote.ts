@@ -1,7 +1,7 @@
 /**
  * A command on a laptop for an operator in a cluster. The command finds a debug socket as always; it is ours, and each
  * connection to it runs `debug-pipe` in the operator's pod, which connects its stdin and stdout with the socket there. So all
- * commands work, and whoever may not `exec` into the pod may not use them.
+ * commands work, and a user who may not `exec` into the pod may not use them.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -25,11 +25,24 @@ export async function openRemote(
   const operator = new Operator(target, host);
   await operator.serve(createServer(), path);
   return {
-    host: { ...host, env: { ...host.env, ADDON_OPERATOR_DEBUG_SOCKET: path }, remote: operator },
+    host: {
+      ...host,
+      env: { ...host.env, ...variablesOf(target), ADDON_OPERATOR_DEBUG_SOCKET: path },
+      remote: operator,
+    },
     async [Symbol.asyncDispose]() {
       operator.close();
       await rm(directory, { recursive: true, force: true });
     },
+  };
+}
+
+/** Commands that connect to the API server themselves read their settings: they must act on the same cluster. */
+function variablesOf({ kubeconfig, context, namespace }: RemoteTarget): CliHost['env'] {
+  return {
+    ...(kubeconfig !== undefined && { KUBE_CONFIG: kubeconfig }),
+    ...(context !== undefined && { KUBE_CONTEXT: context }),
+    ...(namespace !== undefined && { ADDON_OPERATOR_NAMESPACE: namespace }),
   };
 }
 

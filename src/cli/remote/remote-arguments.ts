@@ -31,18 +31,7 @@ const FLAGS: Readonly<Record<string, keyof RemoteTarget>> = {
 };
 
 /** Commands that do not speak to a running operator. Flags before them are those of the daemon. */
-const LOCAL = new Set([
-  'start',
-  'sandbox',
-  'plan',
-  'rbac',
-  'uninstall',
-  'hook',
-  'dev',
-  'raw',
-  'help',
-  'completion',
-]);
+const LOCAL = new Set(['start', 'sandbox', 'plan', 'rbac', 'uninstall', 'dev', 'help', 'completion']);
 
 /** Set by the plug-in of kubectl, whose commands are always about a cluster. */
 export const PLUGIN_VARIABLE = 'ADDON_OPERATOR_KUBECTL_PLUGIN';
