@@ -1,5 +1,6 @@
 import { errorText } from '@addon-operator/base/error-text';
 import { errorFields, hasCode } from '@addon-operator/base/errors';
+import { untilAborted } from '@addon-operator/concurrency/result-or-abort';
 import type { DaemonHost } from './app/host.ts';
 import { type Daemon, type LoneRun, startDaemon } from './app/start.ts';
 import type { FailedTask } from './queues/failed-task.ts';
@@ -106,11 +107,4 @@ function tellLeftBehind(
 async function reported(stuck: Promise<FailedTask>, { log }: DaemonHost): Promise<void> {
   const { queue, task, module, hook, failures, error, facts } = await stuck;
   log.fatal({ queue, task, module, hook, failures, error, ...facts }, 'the first converge failed');
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
 }

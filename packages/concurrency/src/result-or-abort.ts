@@ -10,3 +10,11 @@ export async function resultOrAbort<T>(work: Promise<T>, signal: AbortSignal): P
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/** Resolves when the signal aborts. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+}

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '@addon-operator/base/errors';
+import { untilAborted } from '@addon-operator/concurrency/result-or-abort';
 import { isMissingFile } from '@addon-operator/files/missing-file';
 import { requestDebug } from '../../server/debug-client.ts';
 import { addressFileOf } from '../../ui/address-file.ts';
@@ -24,13 +25,12 @@ export async function printPageAddress(
   host: CliHost,
 ): Promise<number> {
   const { remote } = host;
-  if (remote === undefined) await requestDebug({ socketPath, path: '/' }, host.clock);
+  if (remote !== undefined) return await showRemotePage(remote, opensBrowser, host);
+  await requestDebug({ socketPath, path: '/' }, host.clock);
   let address: string;
   try {
-    address =
-      remote === undefined ? await readFile(addressFileOf(socketPath), 'utf8') : await forwarded(remote);
+    address = await readFile(addressFileOf(socketPath), 'utf8');
   } catch (error) {
-    if (remote !== undefined) throw error;
     return fail(
       host,
       isMissingFile(error)
@@ -39,13 +39,20 @@ export async function printPageAddress(
       'REQUEST_REFUSED',
     );
   }
+  await show(address, opensBrowser, host);
+  return 0;
+}
+
+async function showRemotePage(remote: RemoteOperator, opensBrowser: boolean, host: CliHost): Promise<number> {
+  await show(await forwarded(remote), opensBrowser, host);
+  host.stderr.write('The page is available here until Ctrl-C.\n');
+  await untilAborted(host.stopSignal());
+  return 0;
+}
+
+async function show(address: string, opensBrowser: boolean, host: CliHost): Promise<void> {
   host.stdout.write(address);
   if (opensBrowser) await openBrowser(address.trim(), host);
-  if (remote === undefined) return 0;
-  host.stderr.write('The page is available here until Ctrl-C.\n');
-  const stop = host.stopSignal();
-  if (!stop.aborted) await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
-  return 0;
 }
 
 /** The token stays the same, the port becomes a local one. */
