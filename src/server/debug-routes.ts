@@ -30,6 +30,7 @@ import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.
 import type { AbortHook } from '../status/hook-abort.ts';
 import type { TriggerHook } from '../status/hook-trigger.ts';
 import type { RollbackModule } from '../status/module-rollback.ts';
+import type { RetryHead } from '../status/queue-retry.ts';
 import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
@@ -49,6 +50,7 @@ import {
 import { operationResponse, type RequestOperation } from './operation-response.ts';
 import { statusResponse } from './probe-responses.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
+import { queueRetryResponse } from './queue-retry-response.ts';
 import {
   confirmFilesResponse,
   confirmPurgeResponse,
@@ -69,7 +71,8 @@ export interface DebugEndpoint {
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly requestOperation: RequestOperation;
   readonly rollback: RollbackModule;
-  readonly abortHook: AbortHook;
+  /** Ends a run, or the wait for the next attempt. */
+  readonly tasks: { readonly abortHook: AbortHook; readonly retryHead: RetryHead };
   readonly triggerHook: TriggerHook;
   /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
   readonly hooks: () => readonly string[];
@@ -134,7 +137,10 @@ export function debugHandler(
     get('/hook/list.{format}', (_request, { format }) =>
       dataResponse(dataFormat(format), { hooks: endpoint.hooks().toSorted() }),
     ),
-    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.abortHook, new URLSearchParams(body))),
+    post('/queue/retry', ({ body }) =>
+      queueRetryResponse(endpoint.tasks.retryHead, new URLSearchParams(body)),
+    ),
+    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.tasks.abortHook, new URLSearchParams(body))),
     post('/hook/record', ({ body }) => hookRecordResponse(endpoint, new URLSearchParams(body))),
     post('/hook/trigger', ({ body }) => hookTriggerResponse(endpoint.triggerHook, new URLSearchParams(body))),
     ...releaseRoutes(endpoint),
