@@ -91,6 +91,8 @@ test('names of modules are completed, also those with options before them', asyn
   const modules = ['web', 'web-api', '$(id)'].map((module) => ({
     ...web,
     module,
+    since: '',
+    revision: null,
     lastError: null,
     nextTryAt: null,
     paused: null,

@@ -35,6 +35,7 @@ import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
+import { trustedRequester } from './api/requester.ts';
 import { hookAbortResponse, hookRecordResponse, hookTriggerResponse } from './hook-responses.ts';
 import { moduleGraph } from './module-graph.ts';
 import {
@@ -152,7 +153,7 @@ export function debugHandler(
     redactor === undefined ? response : redactedResponse(response, redactor);
   return async (request, signal, origin) => {
     if (request.path.startsWith(`${API_PREFIX}/`))
-      return await api(request, signal, isReadOnly ? undefined : clientOf(origin));
+      return await api(request, signal, isReadOnly ? undefined : trustedRequester(clientOf(origin)));
     // Of a path that is known only with another method the client learns that the method is wrong, not the path.
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);

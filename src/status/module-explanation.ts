@@ -74,6 +74,8 @@ export interface Wait {
 export interface ModuleExplanation {
   readonly module: string;
   readonly status: ModuleStatus;
+  /** Since when it has this status: for a failing module the end of the first failure in a row. */
+  readonly since: string;
   readonly isEnabled: boolean;
   /** The source that decided it, such as `config-map`; null before the first discovery. */
   readonly source: string | null;
@@ -180,8 +182,10 @@ export interface ModulePause {
 export interface ModuleSummary
   extends Pick<
     ModuleExplanation,
-    'module' | 'status' | 'isEnabled' | 'source' | 'reason' | 'waitsFor' | 'version' | 'update'
+    'module' | 'status' | 'since' | 'isEnabled' | 'source' | 'reason' | 'waitsFor' | 'version' | 'update'
   > {
+  /** Of its release, as this operator last deployed or read it; null before. */
+  readonly revision: number | null;
   readonly lastError: string | null;
   /** Null while it is in progress, waits for others, or is stalled. */
   readonly nextTryAt: string | null;

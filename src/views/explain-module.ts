@@ -3,6 +3,7 @@
 // queues and the common obstacles once and passes them on. Nothing here decides: `status/causes`
 // derives the causes from these facts.
 
+import { wallTimeOf } from '@addon-operator/base/clock';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { failedPartOf, sourceFile } from '../model/hook-file.ts';
@@ -46,6 +47,7 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
 export interface ExplainedState extends Decision {
   readonly module: Module;
   readonly status: ModuleStatus;
+  readonly since: string;
   readonly paused: ModulePause | null;
   readonly places: readonly Place[];
   /** The queued tasks of all modules. */
@@ -60,7 +62,15 @@ export function moduleStates(operator: Explained): readonly ExplainedState[] {
     const { name } = module;
     const places = queued.get(name) ?? [];
     const status = shownStatusOf(operator, name, places, obstacles);
-    return { module, status, ...decisionOf(operator, name), paused: pauseOf(operator, name), places, queued };
+    return {
+      module,
+      status,
+      since: sinceOf(operator, name, status, places),
+      ...decisionOf(operator, name),
+      paused: pauseOf(operator, name),
+      places,
+      queued,
+    };
   });
 }
 
@@ -71,16 +81,18 @@ export function summarizeStates(
 ): readonly ModuleSummary[] {
   const common = commonWaits(operator, MAX_LISTED_ERROR);
   const obstacles = commonObstacles(operator);
-  return states.map(({ module, status, isEnabled, source, reason, paused: pause, places, queued }) => {
+  return states.map(({ module, status, since, isEnabled, source, reason, paused: pause, places, queued }) => {
     const { name, path } = module;
     const failure = failureOf(operator, name, places);
     const summary = {
       module: name,
       status,
+      since,
       isEnabled,
       source,
       reason,
       version: module.version ?? null,
+      revision: operator.registry.tracked.get(name)?.release.deployed?.revision ?? null,
       waitsFor: waitsOf(operator, name, places, common).map(({ text }) => text),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
@@ -111,6 +123,7 @@ export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
   return heldExplanations(operator, []).map((explanation) => ({
     ...explanation,
     heldUpBy: explanation.reason,
+    revision: null,
     lastError: null,
     nextTryAt: null,
     paused: null,
@@ -138,14 +151,18 @@ export function explainModule(
 ): ModuleExplanation {
   const facts = factsOf(operator, module, releases, queued, common);
   const obstacles = obstaclesOf(operator, module.name, queued.get(module.name) ?? [], common);
-  return withCauses(facts, obstacles);
+  const explained = withCauses(facts, obstacles);
+  return {
+    ...explained,
+    since: sinceOf(operator, module.name, explained.status, queued.get(module.name) ?? []),
+  };
 }
 
+/** Everything but the time of the status, which is known last. */
+type Timeless = Omit<ModuleExplanation, 'since'>;
+
 /** Adds the causes, and with them the final status and phase. */
-function withCauses(
-  facts: Omit<ModuleExplanation, 'causes' | 'phase'>,
-  obstacles: Obstacles,
-): ModuleExplanation {
+function withCauses(facts: Omit<Timeless, 'causes' | 'phase'>, obstacles: Obstacles): Timeless {
   const causes = causesOf(facts, obstacles);
   // Ready, but something keeps the module from following changes.
   const status = facts.status === 'ready' && causes.length > 0 ? 'held-up' : facts.status;
@@ -163,7 +180,7 @@ function factsOf(
   releases: readonly ReleaseInCluster[],
   queued: PlacesByModule,
   common: CommonObstacles,
-): Omit<ModuleExplanation, 'causes' | 'phase'> {
+): Omit<Timeless, 'causes' | 'phase'> {
   const { name, order, path, source, manifest } = module;
   const places = queued.get(name) ?? [];
   const tracked = operator.registry.tracked.get(name);
@@ -259,9 +276,11 @@ function warningsOf(
  * @param releases those in the cluster
  */
 export function heldExplanations(
-  { converge: { purge }, registry }: Explained,
+  operator: Explained,
   releases: readonly ReleaseInCluster[],
 ): readonly ModuleExplanation[] {
+  const { clock, registry, statusTimes } = operator;
+  const { purge } = operator.converge;
   if (typeof purge === 'string') return [];
   return purge.releases.map((name) => {
     const release = releases.find((other) => other.name === name);
@@ -285,7 +304,10 @@ export function heldExplanations(
       pause: null,
       drift: null,
     };
-    return withCauses(facts, NO_OBSTACLES);
+    return {
+      ...withCauses(facts, NO_OBSTACLES),
+      since: isoTime(statusTimes.since(name, 'held', () => clock.wallMs())),
+    };
   });
 }
 
@@ -320,6 +342,23 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   const tracked = operator.registry.tracked.get(name);
   if (tracked?.stall !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
   return tracked?.phase === 'ready' && tracked.readiness?.type !== 'not-ready' ? 'ready' : 'starting';
+}
+
+/** Since when the module has this status, RFC 3339 in UTC. */
+function sinceOf(
+  { clock, pauses, router, statusTimes }: Explained,
+  name: ModuleName,
+  status: ModuleStatus,
+  places: readonly Place[],
+): string {
+  const beganMs = (): number => {
+    if (status === 'paused') return pauses.of(name)?.sinceMs ?? clock.wallMs();
+    if (status === 'held') return router.failedScripts.of(name)?.sinceMs ?? clock.wallMs();
+    const failingMs = failedPlaceOf(places)?.entry.failingSinceMs;
+    const isFailing = status === 'failing' || status === 'isolated';
+    return isFailing && failingMs !== undefined ? wallTimeOf(failingMs, clock) : clock.wallMs();
+  };
+  return isoTime(statusTimes.since(name, status, beganMs));
 }
 
 /** The status in lists: `held-up` if a ready module is kept from following changes. */

@@ -20,6 +20,8 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'journal/journal.ts': 'when a run began, shown',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
   'hook-runs/hook-execution.ts': 'when a hook was started, shown',
+  'views/collect-module-facts.ts': 'since when a module cannot be described, shown',
+  'views/explain-module.ts': 'since when a module has its status, shown',
   'views/next-items.ts': 'times of crontabs and pauses',
   'views/hook-details.ts': 'times of crontabs',
   'model/pauses.ts': 'a pause begins and ends at times that are kept in the cluster',

@@ -11,6 +11,7 @@ import { API_PREFIX, apiResponse, READ_PATHS } from './api-handler.ts';
 import { apiError } from './api-response.ts';
 import type { ApiParts } from './api-route.ts';
 import { type ModuleActionParts, moduleActionResponse } from './module-action.ts';
+import type { Requester } from './requester.ts';
 import { LINE_TOPICS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
 
 const ACTIONS_PATH = '/modules/{name}/actions';
@@ -26,12 +27,12 @@ export const API_ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly pa
 /**
  * Handles requests below `/api/v1`; the signal aborts when the client goes away. Never rejects.
  *
- * @param actor what the user acts with, such as `page`; undefined: every action is refused
+ * @param requester undefined: every action is refused
  */
 export type Api = (
   request: ServerRequest,
   signal: AbortSignal,
-  actor: string | undefined,
+  requester: Requester | undefined,
 ) => Promise<RouteResponse>;
 
 export interface CreateApiParts extends ApiParts, ModuleActionParts {
@@ -49,19 +50,19 @@ export function createApi(parts: CreateApiParts): Api {
   const responseTo = async (
     request: ServerRequest,
     signal: AbortSignal,
-    by: string | undefined,
+    requester: Requester | undefined,
   ): Promise<RouteResponse> => {
     const { method, path, body } = request;
     if (path === `${API_PREFIX}/stream`) return streamResponse(hub, request);
     const module = ACTIONS_PATTERN.exec(path)?.groups?.['name'];
     if (module === undefined)
-      return await apiResponse({ ...parts, allowsActions: by !== undefined }, request, signal);
+      return await apiResponse({ ...parts, allowsActions: requester !== undefined }, request, signal);
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
-    if (by === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
-    return await moduleActionResponse(parts, { module, body, by }, signal);
+    if (requester === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
+    return await moduleActionResponse(parts, { module, body, requester }, signal);
   };
-  return async (request, signal, actor) => {
-    const response = await responseTo(request, signal, actor);
+  return async (request, signal, requester) => {
+    const response = await responseTo(request, signal, requester);
     return redactor === undefined ? response : redactedResponse(response, redactor);
   };
 }

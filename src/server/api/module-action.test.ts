@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import type { PauseRequest } from '../module-responses.ts';
 import { type ModuleAction, type ModuleActionParts, moduleActionResponse } from './module-action.ts';
+import { type Requester, trustedRequester } from './requester.ts';
 import { API_SCHEMAS } from './schemas.ts';
 
 async function ask(body: unknown, parts: Partial<ModuleActionParts> = {}, module = 'web') {
@@ -15,7 +16,7 @@ async function ask(body: unknown, parts: Partial<ModuleActionParts> = {}, module
     ...parts,
   };
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const request = { module, body: text, by: 'page' };
+  const request = { module, body: text, requester: trustedRequester('page') };
   const response = await moduleActionResponse(all, request, new AbortController().signal);
   return { status: response.status, data: JSON.parse(response.body) as unknown, actions };
 }
@@ -116,4 +117,21 @@ test('a pause that cannot be saved is a failure', async () => {
     data: { error: { code: 'INTERNAL', message: 'no cluster' } },
     actions: [],
   });
+});
+
+test('an action that the client may not request does nothing', async () => {
+  const asked: unknown[] = [];
+  const requester: Requester = {
+    by: 'page (alice)',
+    refusalOf: (verb, module) => Promise.resolve(`alice may not ${verb} module ${module ?? ''}`),
+  };
+  const request = { module: 'web', body: '{"action":"abort"}', requester };
+  const requestOperation: ModuleActionParts['requestOperation'] = (...args) => {
+    asked.push(args);
+    return 'requested';
+  };
+  const parts = { view: daemonView(), ...NO_COMMANDS, requestOperation };
+  const { status, body } = await moduleActionResponse(parts, request, new AbortController().signal);
+  expect([status, body]).toEqual([403, expect.stringContaining('alice may not abort module web')]);
+  expect(asked).toEqual([]);
 });

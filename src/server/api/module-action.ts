@@ -17,6 +17,7 @@ import { noModuleResponse, type PauseCommands, pauseResponse, resumeResponse } f
 import { operationResponse, type RequestOperation } from '../operation-response.ts';
 import { rollbackResponse } from '../rollback-response.ts';
 import { apiError, jsonResponse } from './api-response.ts';
+import type { Requester } from './requester.ts';
 
 export const MODULE_ACTIONS = [...OPERATIONS, 'pause', 'resume', 'rollback'] as const;
 
@@ -72,12 +73,14 @@ const MAX_REASON_CHARACTERS = 1_000;
 
 /**
  * Does what the body of a request says with a module, as the commands do: 202 with what was begun.
- *
- * @param by what the user has requested it with
  */
 export async function moduleActionResponse(
   parts: ModuleActionParts,
-  { module, body, by }: { readonly module: string; readonly body: string; readonly by: string },
+  {
+    module,
+    body,
+    requester,
+  }: { readonly module: string; readonly body: string; readonly requester: Requester },
   signal: AbortSignal,
 ): Promise<RouteResponse> {
   const fields = fieldsOf(body);
@@ -89,6 +92,9 @@ export async function moduleActionResponse(
   if (misplaced !== undefined)
     return apiError(400, 'REQUEST_INVALID', `"${misplaced.field}" is ${misplaced.what}`);
   try {
+    const forbidden = await requester.refusalOf(action, module, signal);
+    if (forbidden !== undefined) return apiError(403, 'REQUEST_REFUSED', forbidden);
+    const { by } = requester;
     // The commands respond with text for a terminal; here it becomes a field of JSON.
     const { status, code, body: content } = await runAction(parts, module, action, fields, signal);
     if (status >= 400) return apiError(status, code ?? 'REQUEST_REFUSED', content.trim());

@@ -29,6 +29,7 @@ const EXPLANATION: ResponseSchema = {
   properties: {
     module: string('Name of the module.'),
     status: string('Its state in one word.'),
+    since: time('Since when: for a failing module the end of the first failure in a row.'),
     isEnabled: flag('Whether it is enabled.'),
     reason: string('Why.'),
     waitsFor: list(string('A sentence.'), 'What it waits for, the nearest first.'),
@@ -36,7 +37,7 @@ const EXPLANATION: ResponseSchema = {
     update: UPDATE,
     delivery: MODULE_DELIVERY,
   },
-  required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
+  required: ['module', 'status', 'since', 'isEnabled', 'reason', 'waitsFor'],
 };
 
 /** For content that modules define. */

@@ -77,6 +77,7 @@ const MODULE = {
   ...object({
     module: string('Name of the module.'),
     status: string('Its state in one word.'),
+    since: time('Since when: for a failing module the end of the first failure in a row.'),
     source: string('What decided that.'),
     reason: string('Why.'),
     waitsFor: string('The nearest thing that it waits for, if nothing holds it up.'),
@@ -97,9 +98,10 @@ const MODULE = {
     ),
     recent: string('Its last 20 runs, the oldest first: s success, f failed, a aborted.'),
     version: string('Of the files that run.'),
+    revision: count('Of its release.'),
     update: UPDATE_OF_ROW,
   }),
-  required: ['module', 'status', 'reason'],
+  required: ['module', 'status', 'since', 'reason'],
 };
 
 /** The state of the converge. */

@@ -28,11 +28,13 @@ const START = {
 const MODULE: ModuleSummary = {
   module: 'web',
   status: 'ready',
+  since: '2026-01-01T00:00:00.000Z',
   isEnabled: true,
   source: 'default',
   reason: 'enabled',
   waitsFor: [],
   version: null,
+  revision: null,
   lastError: null,
   nextTryAt: null,
   paused: null,
