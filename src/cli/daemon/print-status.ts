@@ -4,7 +4,9 @@ import { type OperatorStatus, statusText } from '../../status/operator-status.ts
 import { type CliHost, printCode } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import type { OutputFormat } from '../output/output-format.ts';
+import { paintFor, wantsColor } from '../output/paint.ts';
 
+const STYLES = { well: 'green', notice: 'yellow', waiting: 'yellow', broken: 'red' } as const;
 const EXIT_CODES = { well: 0, notice: 0, waiting: 2, broken: 1 } as const;
 
 /**
@@ -26,7 +28,9 @@ export async function printStatus(
   }
   const data = parseJson(body) as OperatorStatus & Json; // what the operator makes of this type
   const text = await shown(data, body, format);
-  host.stdout.write(host.stdout.isTTY === true ? harmless(text) : text);
+  const paint = paintFor(format === 'text' && wantsColor(host.stdout.isTTY === true, host.env));
+  const [first = '', ...others] = (host.stdout.isTTY === true ? harmless(text) : text).split('\n');
+  host.stdout.write([paint(STYLES[data.level], first), ...others].join('\n'));
   return isStrict && data.level === 'notice' ? 1 : EXIT_CODES[data.level];
 }
 

@@ -31,18 +31,19 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
     module,
     {
       name: 'list',
-      description: 'List the enabled modules',
+      description: 'List the modules: a table has all, other formats the enabled ones',
       output: {
         initial: 'yaml',
         terminal: 'table',
-        table: async ({ all }) => (await import('../output/tables.ts')).modulesTable(all === true),
+        table: async ({ all, problems }) =>
+          (await import('../output/tables.ts')).modulesTable(all === true || problems === true),
       },
     },
-    (_args, options) => ({
-      path: `/module/list.${formatOf(options)}${options['all'] === true || options['isTable'] === true ? '?all=true' : ''}`,
-    }),
+    (_args, options) => ({ path: `/module/list.${formatOf(options)}${listQuery(options)}` }),
     common,
-  ).option('-a, --all', 'all modules, with their states, the reasons, failures and pauses');
+  )
+    .option('-a, --all', 'all modules in other formats too, with states, reasons, failures and pauses')
+    .option('--problems', 'only modules with a problem of their own, without those that wait for them');
   addWatchOptions(list);
   addSignCommands(module, common);
   addArtifactCommands(module, common);
@@ -97,6 +98,11 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
     common,
   ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   addReleaseCommands(module, common, pathOf);
+}
+
+function listQuery({ all, problems, isTable }: Readonly<Record<string, unknown>>): string {
+  if (problems === true) return '?problems=true';
+  return all === true || isTable === true ? '?all=true' : '';
 }
 
 function addValuesCommands(module: Command, common: CommandParts): void {
