@@ -24,8 +24,8 @@ test.each(['start --help', 'help start', 'help flags'])(
 );
 
 test('help takes a command', async () => {
-  expect((await run('help queue')).stdout).toMatch(/^Usage: addon-operator queue [^]*main [^]*list /);
-  expect((await run('help queue list')).stdout).toMatch(/^Usage: addon-operator queue list /);
+  expect((await run('help queue')).stdout).toMatch(/^Usage: addon-operator queue [^]*main [^]*list\|show /);
+  expect((await run('help queue list')).stdout).toMatch(/^Usage: addon-operator queue list\|show /);
   expect(await run('help queue lst')).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining(`unknown command 'lst' (did you mean "list"?)`) as string,

@@ -8,7 +8,7 @@ import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addDebugCommand, type CommandParts, type CommandRunner } from './daemon/debug-command.ts';
 import { addMcpCommand } from './daemon/mcp-commands.ts';
-import { addRunsCommands, addTraceCommand } from './daemon/runs-commands.ts';
+import { addLogsCommand, addRunsCommands, addTraceCommand } from './daemon/runs-commands.ts';
 import { addConfigCommand, addGlobalCommand, addQueueCommand } from './daemon/socket-commands.ts';
 import {
   addDebugPipeCommand,
@@ -116,6 +116,7 @@ const COMMANDS: readonly (readonly [
       ['global', addGlobalCommand],
       ['runs next', addRunsCommands],
       ['trace', addTraceCommand],
+      ['logs', addLogsCommand],
       ['events', addEventsCommand],
       ['wait', addWaitCommand],
       ['ui', addUiCommand],
@@ -168,7 +169,6 @@ export function createProgram(host: CliHost, runner: CommandRunner, called = '')
       writeOut: (text) => void host.stdout.write(text),
       writeErr: (text) => void host.stderr.write(harmless(text)),
     })
-    .showHelpAfterError('(addon-operator --help lists the commands)')
     .usage('[command] [options]')
     .argument('[command...]')
     .option('--version', 'show the version')
@@ -186,7 +186,15 @@ export function createProgram(host: CliHost, runner: CommandRunner, called = '')
   if (!isKnown) addStart(program, program, parts);
   // Last, because commands take over what is configured when they are added.
   program.configureHelp({ formatHelp: formatCommands });
+  addHints(program, 'addon-operator');
   return program;
+}
+
+/** Wrong usage leads to the help of the command that was meant. */
+function addHints(command: Command, words: string): void {
+  const what = command.commands.length === 0 ? 'shows how to use it' : 'lists the commands';
+  command.showHelpAfterError(`(${words} --help ${what})`);
+  for (const sub of command.commands) addHints(sub, `${words} ${sub.name()}`);
 }
 
 async function printVersion(host: CliHost): Promise<number> {

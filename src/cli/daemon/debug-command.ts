@@ -26,6 +26,10 @@ export type ToCall = (args: readonly string[], options: Readonly<Record<string, 
 
 export interface DebugCommandSpec {
   readonly name: string;
+  /** Another name, which users try. */
+  readonly alias?: string;
+  /** Its parent takes the arguments without the name. */
+  readonly isDefault?: true;
   readonly summary?: string;
   readonly description: string;
   /** Absent for a command without `-o`. */
@@ -55,7 +59,10 @@ export function addDebugCommand(
   toCall: ToCall,
   { host, runner }: CommandParts,
 ): Command {
-  const command = parent.command(spec.name).description(spec.description);
+  const command = parent
+    .command(spec.name, { isDefault: spec.isDefault === true })
+    .description(spec.description);
+  if (spec.alias !== undefined) command.alias(spec.alias);
   if (spec.summary !== undefined) command.summary(spec.summary);
   if (spec.output !== undefined) command.addOption(outputOption(spec.output));
   addSettingOption(command, SETTINGS.debugUnixSocket);

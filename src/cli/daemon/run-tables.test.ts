@@ -35,7 +35,7 @@ test('runs are a table with one line each', async () => {
 1    1970-01-01T00:00:00.000Z  failed  ModuleHookRun web/a.sh (kubernetes)  1.5s  exit status 1
 `,
   );
-  expect(tableText(runsTable(list), 'name')).toBe('1\n');
+  expect(tableText(runsTable(list), 'name')).toBe('run/1\n');
 });
 
 test('one run is a list of what is known of it, without control characters', async () => {

@@ -38,7 +38,7 @@ export const runsTable: ToTable = (data) => {
       stringOf(run['trigger']),
       stringOf(run['eventId']),
     ]),
-    names: runs.map((run) => stringOf(run['id'])),
+    names: runs.map((run) => `run/${stringOf(run['id'])}`),
     ifEmpty: 'no run',
   };
 };
@@ -84,7 +84,7 @@ export const runTable: ToTable = (data) => {
     columns: ['FIELD', 'VALUE'],
     narrow: 2,
     rows: rows.filter(([, value]) => value !== ''),
-    names: [stringOf(run['id'])],
+    names: [`run/${stringOf(run['id'])}`],
   };
 };
 

@@ -34,6 +34,7 @@ export function addQueueCommand(program: Command, parts: CommandParts): void {
     queue,
     {
       name: 'list',
+      alias: 'show',
       description: 'Show the tasks of all queues',
       output: {
         ...TEXT_OR_TABLE,

@@ -1,5 +1,5 @@
 import { requestDebug } from '../../server/debug-client.ts';
-import { type CliHost, printCode } from '../cli-host.ts';
+import { type CliHost, failWith } from '../cli-host.ts';
 import type { DebugCall } from '../daemon/debug-call.ts';
 import { harmless } from '../harmless.ts';
 
@@ -26,15 +26,11 @@ export async function printResponse(
   { toText = (body) => body, paint = (text) => text }: ResponseView = {},
 ): Promise<number> {
   const { status, body, code } = await requestDebug({ socketPath, ...call }, host.clock);
-  const isFailure = status >= FIRST_ERROR_STATUS;
-  const text = isFailure ? body : toText(body);
+  if (status >= FIRST_ERROR_STATUS) return failWith(host, body, code);
+  const text = toText(body);
   // A pipe gets what the operator sent, byte for byte.
-  const shown = isFailure || host.stdout.isTTY === true ? harmless(text) : text;
-  const painted = isFailure ? shown : paint(shown);
+  const shown = paint(host.stdout.isTTY === true ? harmless(text) : text);
   const isEmptyResponse = shown === '' && call.form === undefined;
-  (isFailure ? host.stderr : host.stdout).write(
-    painted.endsWith('\n') || isEmptyResponse ? painted : `${painted}\n`,
-  );
-  if (isFailure && code !== undefined) printCode(host, code);
-  return isFailure ? 1 : 0;
+  host.stdout.write(shown.endsWith('\n') || isEmptyResponse ? shown : `${shown}\n`);
+  return 0;
 }

@@ -155,10 +155,14 @@ export const parametersTable: ToTable = (data) => ({
   names: listOf(data).map((row) => stringOf(row['name'])),
 });
 
-export const globalHooksTable: ToTable = (data) => {
-  const names = stringsOf(fieldsOf(data)['globalHooks']);
+export const globalHooksTable: ToTable = (data) => namesTable(fieldsOf(data)['globalHooks']);
+
+export const hooksTable: ToTable = (data) => namesTable(fieldsOf(data)['hooks']);
+
+function namesTable(hooks: unknown): Table {
+  const names = stringsOf(hooks);
   return { columns: ['HOOK'], narrow: 1, rows: names.map((name) => [name]), names };
-};
+}
 
 /** Each value of a document with its place in it. */
 export const documentTable: ToTable = (data) => ({
