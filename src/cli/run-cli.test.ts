@@ -124,7 +124,6 @@ test('help of the sandbox shows its own defaults, and no flags that choose a clu
   const help = stdout.replaceAll(/\s+/g, ' ');
   expect(exitCode).toBe(0);
   expect(help).toContain('SHELL_OPERATOR_NAMESPACE; default addon-operator)');
-  expect(help).toContain('; default <state-dir>/debug.socket)');
   expect(help).toContain('LOG_TYPE; default text)');
   expect(help).not.toContain('--kube-config');
 });

@@ -24,7 +24,13 @@ import { addPauseCommands } from './module/pause-commands.ts';
 import { addWaitCommand } from './module/wait-command.ts';
 import { nameArgument } from './name-arguments.ts';
 import { addDoctorCommand, addUninstallCommand } from './operator/operator-commands.ts';
-import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './operator/setting-options.ts';
+import {
+  addSettingOptions,
+  givenFlags,
+  RUNNING_FLAGS,
+  settingHelp,
+  withBooleanValues,
+} from './operator/setting-options.ts';
 import { chosenByCommand, OUTPUT_FORMATS, type OutputFormat, outputOption } from './output/output-format.ts';
 import { readRemoteCommand, remoteProblem } from './remote/remote-arguments.ts';
 import { addDevCommand, addSandboxCommand } from './sandbox/sandbox-commands.ts';
@@ -87,7 +93,7 @@ function formatCommands(program: Command, { helpWidth }: Help): string {
   return help.formatHelp(program, help);
 }
 
-const ROOT_OPTIONS = '\n--help after a command shows its options; "help flags" shows those of start.';
+const ROOT_OPTIONS = '\n--help after a command shows its options; "help flags" shows all flags of start.';
 
 type AddCommand = (program: Command, parts: CommandParts) => void;
 
@@ -259,7 +265,7 @@ function addPlanCommand(program: Command, { host, runner }: CommandParts): void 
       'after',
       '\nExit code: 0 nothing would change, 2 something would change, 1 the plan cannot be determined.',
     );
-  addSettingOptions(plan);
+  addSettingOptions(plan, { hidden: RUNNING_FLAGS });
   plan.action(() =>
     runner(async () => {
       const { planCommand } = await import('./operator/plan-command.ts');
@@ -295,7 +301,7 @@ function addRbacCommand(program: Command, { host, runner }: CommandParts): void 
         .choices([...OUTPUT_FORMATS, 'values'])
         .default('yaml'),
     );
-  addSettingOptions(rbac);
+  addSettingOptions(rbac, { hidden: RUNNING_FLAGS });
   rbac.action(() =>
     runner(async () => {
       const { rbacCommand } = await import('./operator/rbac-command.ts');
