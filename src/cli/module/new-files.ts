@@ -15,7 +15,7 @@ import { directoryName, newModule } from '../../tools/scaffold/new-module.ts';
 import { keyOfName } from '../../values/module-key.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
-import { openChart } from './chart-source.ts';
+import { openChart } from './open-chart.ts';
 
 const CATALOGUE = fileURLToPath(new URL('../examples/catalogue', OWN_CODE));
 const TEST_SCHEMA = `${JSON.stringify(TEST_FILE_SCHEMA)}\n`;
