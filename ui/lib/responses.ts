@@ -3,6 +3,8 @@
 
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
+import type { SearchResult } from '../../src/server/api/search.ts';
+import type { DocsSection } from '../../src/server/search-docs.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
   HookPatchView,
@@ -32,6 +34,7 @@ export type {
   RunDetails,
   RunList,
   RunView,
+  SearchResult,
   TaskView,
 };
 
@@ -110,6 +113,17 @@ export interface AboutResponse
     readonly lastError: string;
   })[];
   readonly watches: readonly WatchView[];
+}
+
+/** `search?q=` */
+export interface SearchResponse {
+  readonly results: readonly SearchResult[];
+}
+
+/** `docs?page=` */
+export interface DocsResponse {
+  readonly page: string;
+  readonly sections: readonly DocsSection[];
 }
 
 /** The response to an action that was accepted. */

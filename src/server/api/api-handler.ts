@@ -19,8 +19,9 @@ import type { NextItem } from '../../status/next-item.ts';
 import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { apiError, jsonResponse } from './api-response.ts';
-import { type ApiParts, type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
+import { type ApiParts, type ApiRoute, clusterNameOf, numberOf, RequestRefusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
+import { docsPage, searchResults } from './search.ts';
 
 export const API_PREFIX = '/api/v1';
 
@@ -54,6 +55,26 @@ const ROUTES: readonly ApiRoute[] = [
   { path: '/queues', query: [], read: ({ view }) => ({ queues: queuesData(view) }) },
   { path: '/modules', query: [], read: ({ view }) => ({ modules: modulesData(view) }) },
   ...MODULE_ROUTES,
+  {
+    path: '/search',
+    query: ['q'],
+    read: async ({ view, docs }, { query, signal }) => {
+      const words = query.get('q') ?? '';
+      const sections = words.trim() === '' ? [] : await docs?.search(words);
+      return { results: await searchResults(view, words, sections ?? [], signal) };
+    },
+  },
+  {
+    path: '/docs',
+    query: ['page'],
+    read: async (_parts, { query }) => {
+      const page = query.get('page') ?? '';
+      const found = await docsPage(page);
+      if (found === undefined)
+        throw new RequestRefusal(404, 'REQUEST_INVALID', `there is no page "${page.slice(0, 100)}"`);
+      return found;
+    },
+  },
   { path: '/about', query: [], read: aboutData },
   {
     path: '/runs',
@@ -218,7 +239,8 @@ function nowData({ view, identity }: ApiParts): object {
 }
 
 /** Which operator this is, and how it fares. */
-function aboutData({ view, identity, parameters, allowsActions = false }: ApiParts): object {
+function aboutData(parts: ApiParts): object {
+  const { view, identity, parameters, allowsActions = false } = parts;
   const { version, bootId, replica, namespace, role } = identity;
   return {
     version,
@@ -226,6 +248,7 @@ function aboutData({ view, identity, parameters, allowsActions = false }: ApiPar
     at: identity.nowIso(),
     replica,
     namespace,
+    cluster: clusterNameOf(parts),
     role,
     allowsActions,
     process: identity.usage(),

@@ -12,6 +12,7 @@ import { apiError } from './api-response.ts';
 import type { ApiParts } from './api-route.ts';
 import { type ModuleActionParts, moduleActionResponse } from './module-action.ts';
 import type { Requester } from './requester.ts';
+import { DocsIndex } from './search.ts';
 import { LINE_TOPICS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
 
 const ACTIONS_PATH = '/modules/{name}/actions';
@@ -46,6 +47,7 @@ export interface CreateApiParts extends ApiParts, ModuleActionParts {
  */
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
+  const docs = new DocsIndex();
   const hub = new StreamHub({ ...parts, clock: parts.identity.clock });
   const responseTo = async (
     request: ServerRequest,
@@ -56,7 +58,7 @@ export function createApi(parts: CreateApiParts): Api {
     if (path === `${API_PREFIX}/stream`) return streamResponse(hub, request);
     const module = ACTIONS_PATTERN.exec(path)?.groups?.['name'];
     if (module === undefined)
-      return await apiResponse({ ...parts, allowsActions: requester !== undefined }, request, signal);
+      return await apiResponse({ ...parts, docs, allowsActions: requester !== undefined }, request, signal);
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
     if (requester === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
     return await moduleActionResponse(parts, { module, body, requester }, signal);
