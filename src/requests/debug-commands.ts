@@ -15,6 +15,7 @@ import { confirmFiles } from './confirm-files.ts';
 import { releaseFinalizer } from './release-finalizer.ts';
 import { releaseUnlock } from './release-unlock.ts';
 import { requestOperation } from './request-operation.ts';
+import { retryHead } from './retry-head.ts';
 import { createRollback, type RollbackParts } from './rollback-module.ts';
 import { hooksInOperation, triggerHook } from './trigger-hook.ts';
 
@@ -69,7 +70,10 @@ export function debugCommands(parts: DebugCommandsParts) {
     releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(deleting, module, signal),
     requestOperation: (module: string, operation: ModuleOperation) =>
       requestOperation(requesting, module, operation),
-    abortHook: (request: HookAbortRequest) => abortHook({ execution, queues, log }, request),
+    tasks: {
+      abortHook: (request: HookAbortRequest) => abortHook({ execution, queues, log }, request),
+      retryHead: (queue: string) => retryHead({ queues, log }, queue),
+    },
     recorder,
     triggerHook: (request: HookTriggerRequest) => triggerHook(triggering, request),
     hooks: () => hooksInOperation(triggering).map(({ hook }) => fullName(hook)),

@@ -30,9 +30,10 @@ import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.
 import type { AbortHook } from '../status/hook-abort.ts';
 import type { TriggerHook } from '../status/hook-trigger.ts';
 import type { RollbackModule } from '../status/module-rollback.ts';
+import type { RetryHead } from '../status/queue-retry.ts';
 import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import { type Api, createApi } from './api/api.ts';
-import { API_PREFIX } from './api/api-handler.ts';
+import { API_PREFIX, queuesData } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
 import { trustedRequester } from './api/requester.ts';
 import { hookAbortResponse, hookRecordResponse, hookTriggerResponse } from './hook-responses.ts';
@@ -50,6 +51,7 @@ import {
 import { operationResponse, type RequestOperation } from './operation-response.ts';
 import { statusResponse } from './probe-responses.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
+import { queueRetryResponse } from './queue-retry-response.ts';
 import {
   confirmFilesResponse,
   confirmPurgeResponse,
@@ -70,7 +72,8 @@ export interface DebugEndpoint {
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly requestOperation: RequestOperation;
   readonly rollback: RollbackModule;
-  readonly abortHook: AbortHook;
+  /** Ends a run, or the wait for the next attempt. */
+  readonly tasks: { readonly abortHook: AbortHook; readonly retryHead: RetryHead };
   readonly triggerHook: TriggerHook;
   /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
   readonly hooks: () => readonly string[];
@@ -135,7 +138,10 @@ export function debugHandler(
     get('/hook/list.{format}', (_request, { format }) =>
       dataResponse(dataFormat(format), { hooks: endpoint.hooks().toSorted() }),
     ),
-    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.abortHook, new URLSearchParams(body))),
+    post('/queue/retry', ({ body }) =>
+      queueRetryResponse(endpoint.tasks.retryHead, new URLSearchParams(body)),
+    ),
+    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.tasks.abortHook, new URLSearchParams(body))),
     post('/hook/record', ({ body }) => hookRecordResponse(endpoint, new URLSearchParams(body))),
     post('/hook/trigger', ({ body }) => hookTriggerResponse(endpoint.triggerHook, new URLSearchParams(body))),
     ...releaseRoutes(endpoint),
@@ -185,6 +191,9 @@ function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
         : dataResponse(format, queueData(main));
     }),
     get('/queue/list.{format}', ({ query }, { format }) => {
+      // The table of the command needs more of each task than the original's data has.
+      if (isYes(query.get('tasks')))
+        return dataResponse(dataFormat(format), { queues: queuesData(view), ...view.unfinishedRuns() });
       const showEmpty = isYes(query.get('showEmpty'));
       const names = query.getAll('queue');
       const queues = view.queues().filter(({ name }) => names.length === 0 || names.includes(name));
@@ -251,6 +260,7 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
   ): object => (isYes(request.query.get('global')) ? { global: global(), [module.valuesKey]: own } : own);
   return [
     get('/module/list.{format}', ({ query }, { format }) => {
+      if (isYes(query.get('problems'))) return listResponse(view, format, true);
       if (isYes(query.get('all'))) return listResponse(view, format);
       const enabledModules = view.enabledModules().toSorted();
       return dataResponse(dataFormat(format), { enabledModules });

@@ -192,7 +192,7 @@ export interface ModuleSummary
   readonly paused: Omit<ModulePause, 'since' | 'isOfAll'> | null;
   /** The first thing in its way, also of a module that is ready, such as a hook that hangs or drift; absent without any. */
   readonly heldUpBy?: string;
-  /** The object in the way, such as `queue/main`; absent if it has no name. */
+  /** The object in the way, such as `queue/main`, also where other tasks are only in front of it; absent if it has no name. */
   readonly heldUpRef?: string;
 }
 

@@ -24,6 +24,7 @@ import type {
   ModulePause,
   ModuleStatus,
   ModuleSummary,
+  Wait,
 } from '../status/module-explanation.ts';
 import { modulePhase } from '../status/module-phase.ts';
 import type { ModuleName } from '../values/module-key.ts';
@@ -84,6 +85,7 @@ export function summarizeStates(
   return states.map(({ module, status, since, isEnabled, source, reason, paused: pause, places, queued }) => {
     const { name, path } = module;
     const failure = failureOf(operator, name, places);
+    const waits = waitsOf(operator, name, places, common);
     const summary = {
       module: name,
       status,
@@ -93,7 +95,7 @@ export function summarizeStates(
       reason,
       version: module.version ?? null,
       revision: operator.registry.tracked.get(name)?.release.deployed?.revision ?? null,
-      waitsFor: waitsOf(operator, name, places, common).map(({ text }) => text),
+      waitsFor: waits.map(({ text }) => text),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
       paused: pause && pauseSummary(pause),
@@ -112,10 +114,19 @@ export function summarizeStates(
     };
     const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
     const update = updateOf(operator, name);
-    if (cause === undefined) return { ...summary, ...update };
+    if (cause === undefined) return { ...summary, ...update, ...queueInFront(waits, places) };
     const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
     return { ...summary, ...update, heldUpBy, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
   });
+}
+
+/** The queue in which other tasks are the nearest thing that a module waits for. */
+function queueInFront(
+  [nearest]: readonly Wait[],
+  places: readonly Place[],
+): Pick<ModuleSummary, 'heldUpRef'> {
+  const place = nearest?.type === 'queue' ? places.find(({ index }) => index > 0) : undefined;
+  return place === undefined ? {} : { heldUpRef: `queue/${place.queue.name}` };
 }
 
 /** Summaries of modules whose directories are gone and whose releases are held. */

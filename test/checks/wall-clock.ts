@@ -11,6 +11,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'devkit/doctor-facts.ts': 'the clock of this machine is compared with that of the API server',
   'cli/module/module-sign.ts': 'a serial number that grows with the time of signing',
   'cli/sandbox/progress-display.ts': 'the time of day in front of each line',
+  'cli/daemon/debug-command.ts': 'ages in tables',
   'cli/output/watch-response.ts': 'the time above each refreshed answer',
   'requests/debug-commands.ts': 'a pause begins and ends at times that are kept in the cluster',
   'extensions/flow/create-flow-hooks.ts': 'schedules of modules (`reconcileEvery`)',

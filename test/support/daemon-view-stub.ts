@@ -18,7 +18,7 @@ export const NO_COMMANDS: Pick<
   | 'releaseFinalizer'
   | 'requestOperation'
   | 'rollback'
-  | 'abortHook'
+  | 'tasks'
   | 'triggerHook'
   | 'hooks'
   | 'recorder'
@@ -30,7 +30,10 @@ export const NO_COMMANDS: Pick<
   releaseFinalizer: async () => 'not-held',
   requestOperation: () => 'disabled',
   rollback: async () => ({ type: 'refused', reason: 'it has no release' }),
-  abortHook: () => ({ type: 'not-running', running: [] }),
+  tasks: {
+    abortHook: () => ({ type: 'not-running', running: [] }),
+    retryHead: (name) => ({ type: 'unknown', reason: `there is no queue ${name}` }),
+  },
   triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
   recorder: { serve: () => Promise.resolve(), sendFailed: () => undefined, keptFailures: 0 },
   hooks: () => ['web/hooks/hang.sh', 'a b'],
