@@ -57,13 +57,14 @@ const ROUTES: readonly ApiRoute[] = [
   { path: '/about', query: [], read: aboutData },
   {
     path: '/runs',
-    query: ['module', 'hook', 'queue', 'result', 'event', 'before', 'limit'],
+    query: ['module', 'hook', 'queue', 'type', 'result', 'event', 'before', 'limit'],
     read: ({ view }, { query }) => {
       const result = query.get('result') ?? undefined;
       return view.journal.list({
         module: query.get('module') ?? undefined,
         hook: query.get('hook') ?? undefined,
         queue: query.get('queue') ?? undefined,
+        type: query.get('type') ?? undefined,
         event: query.get('event') ?? undefined,
         result: result === undefined ? undefined : resultOf(result),
         before: query.has('before') ? numberOf(query, 'before', Number.MAX_SAFE_INTEGER) : undefined,
