@@ -37,6 +37,15 @@ export async function createJournal({
       journal.close();
       await file[Symbol.asyncDispose]();
     });
+  const role = settings.isHaEnabled ? `${settings.podName} leads` : 'the operator started';
+  journal.marks.add({ kind: 'start', text: `${role} (version ${host.version})` });
+  running.defer(
+    base.cluster.health.subscribe({
+      outageBegan: () => journal.marks.add({ kind: 'outage', text: 'the API server gives no response' }),
+      outageEnded: (lastedMs) =>
+        journal.marks.add({ kind: 'outage', text: 'the API server gave no response' }, lastedMs),
+    }),
+  );
   const operator = `${settings.namespace}/${settings.configMapName}`;
   objects?.objects.onChange((name, _before, after) => {
     if (after?.operator !== operator) return;

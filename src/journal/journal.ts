@@ -12,6 +12,7 @@ import { traceIdOf } from '@addon-operator/base/trace-id';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { causeOf } from './causes.ts';
 import type { JournalFile } from './journal-file.ts';
+import { Marks } from './marks.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import type { HookFacts, JournalRun, RunEnd, RunStart } from './run.ts';
 import type {
@@ -24,7 +25,7 @@ import type {
   RunQuery,
   RunView,
 } from './run-view.ts';
-import { readRecords, storedBoot, storedIds, storedRun } from './stored-run.ts';
+import { readRecords, storedBoot, storedIds, storedMark, storedRun } from './stored-run.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
@@ -67,6 +68,8 @@ const NO_OUTPUT = { head: '', tail: '', cut: 0 };
  * few object writes; views are made when they are read. A run in progress is never dropped.
  */
 export class Journal {
+  /** What happened beside the runs. Texts are masked by those who add them. */
+  readonly marks: Marks;
   readonly #clock: Clock;
   readonly #redact: (message: string) => string;
   readonly #bootId: string;
@@ -97,8 +100,9 @@ export class Journal {
     this.#redact = redact;
     this.#bootId = bootId;
     this.#limits = { ...LIMITS, ...limits };
+    const { runs, lastId, marks } = readRecords(file?.take() ?? [], clock);
+    this.marks = new Marks(clock, marks, (mark) => file?.append(storedMark(mark)));
     if (file === undefined) return;
-    const { runs, lastId } = readRecords(file.take(), clock);
     for (const run of runs) this.#restore(run);
     this.#lastId = lastId;
     this.#reservedId = lastId;
@@ -463,7 +467,7 @@ function chainTo(
 
 function matches(
   run: JournalRun,
-  { module, hook, queue, type, result, event }: Omit<RunQuery, 'limit'>,
+  { module, hook, queue, type, result, event, sinceMs }: Omit<RunQuery, 'limit'>,
 ): boolean {
   return (
     (module === undefined || run.module === module) &&
@@ -471,8 +475,14 @@ function matches(
     (queue === undefined || run.queue === queue || run.queue.startsWith(`${queue}[`)) &&
     (type === undefined || run.type === type) &&
     (event === undefined || run.eventId === event) &&
+    (sinceMs === undefined || endedAtMs(run) >= sinceMs) &&
     (result === undefined || (run.end?.result ?? 'running') === result)
   );
+}
+
+/** On the wall clock; without an end for a run in progress. */
+function endedAtMs({ startedAtMs, startedMs, endedMs = Number.POSITIVE_INFINITY }: JournalRun): number {
+  return startedAtMs + endedMs - startedMs;
 }
 
 /** Programs print the reason for their failure last, and what they were about first. */

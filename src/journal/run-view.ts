@@ -90,6 +90,8 @@ export interface RunQuery {
   readonly result?: RunView['result'] | undefined;
   /** An event id. */
   readonly event?: string | undefined;
+  /** Only runs that had not ended at this time, in milliseconds since the epoch. */
+  readonly sinceMs?: number | undefined;
   /** Only runs older than the one with this id. */
   readonly before?: number | undefined;
   readonly limit: number;

@@ -2,6 +2,7 @@
 
 import type { Clock } from '@addon-operator/base/clock';
 import type { JournalRecord } from './journal-file.ts';
+import type { Mark } from './marks.ts';
 import { OutputBuffer, type OutputParts } from './output-buffer.ts';
 import type { JournalRun } from './run.ts';
 
@@ -31,6 +32,7 @@ const STORED_TAIL = 3_072;
 export interface StoredJournal {
   /** The oldest first. */
   readonly runs: readonly JournalRun[];
+  readonly marks: readonly Mark[];
   /** The highest id that may have been given away. */
   readonly lastId: number;
 }
@@ -38,19 +40,21 @@ export interface StoredJournal {
 /** Reads the records of earlier starts. Unknown ones are of no use here. */
 export function readRecords(records: readonly JournalRecord[], clock: Clock): StoredJournal {
   const runs = new Map<number, JournalRun>();
+  const marks: Mark[] = [];
   let lastId = 0;
   let boot: StoredBoot | undefined;
   for (const record of records) {
     if ('boot' in record) boot = record as StoredBoot;
     // An orderly stop gives back what was reserved.
     else if ('ids' in record) lastId = (record as StoredIds).ids;
+    else if ('mark' in record) marks.push(record.mark as Mark);
     else if ('run' in record && boot !== undefined) {
       const run = restoredRun(record as StoredRun, boot, clock);
       runs.set(run.id, run);
     }
   }
   const sorted = [...runs.values()].sort((a, b) => a.id - b.id);
-  return { runs: sorted, lastId: Math.max(lastId, sorted.at(-1)?.id ?? 0) };
+  return { runs: sorted, marks, lastId: Math.max(lastId, sorted.at(-1)?.id ?? 0) };
 }
 
 /** The record of a start. */
@@ -60,6 +64,10 @@ export function storedBoot(boot: string, clock: Clock): StoredBoot {
 
 export function storedIds(ids: number): StoredIds {
   return { ids };
+}
+
+export function storedMark(mark: Mark): { readonly mark: Mark } {
+  return { mark };
 }
 
 /** The record of a run that has ended. */

@@ -42,7 +42,15 @@ export interface DaemonView {
   /** The last runs. */
   readonly journal: Pick<
     Journal,
-    'list' | 'details' | 'event' | 'eventOf' | 'byModule' | 'changedSince' | 'followOutput' | 'revision'
+    | 'list'
+    | 'details'
+    | 'event'
+    | 'eventOf'
+    | 'byModule'
+    | 'changedSince'
+    | 'followOutput'
+    | 'revision'
+    | 'marks'
   >;
   /** Things that happen within so many milliseconds at known times, the next first, at most `limit` of them. */
   next(withinMs: number, limit?: number): readonly NextItem[];

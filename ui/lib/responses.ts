@@ -3,6 +3,7 @@
 
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
+import type { Timeline } from '../../src/server/api/timeline.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
   HookPatchView,
@@ -33,6 +34,7 @@ export type {
   RunList,
   RunView,
   TaskView,
+  Timeline,
 };
 
 /** A queue in the stream, with its first tasks. */

@@ -9,6 +9,7 @@ import { MODULE_TABS, type ModuleTab, pathTo } from '../lib/places.ts';
 import type { ModuleExplanation, RunList } from '../lib/responses.ts';
 import { useResponse } from '../lib/use-response.ts';
 import { Shown } from '../parts/response.tsx';
+import { RunGrid } from '../parts/run-grid.tsx';
 import { RunsTable } from '../parts/runs.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { Badge, kindOf, MODULE_KINDS, Sign } from '../parts/sign.tsx';
@@ -236,11 +237,14 @@ function RunsTab({ name }: { name: string }): VNode {
     <Shown responded={responded}>
       {({ runs }) =>
         runs.length === 0 ? (
-          <Empty>The module has not run since the operator started.</Empty>
+          <Empty>No run of the module is known.</Empty>
         ) : (
-          <Card title="Runs" more={<Link to={pathTo(['runs'], { module: name })}>with filters</Link>}>
-            <RunsTable runs={runs} caption={`Runs of ${name}`} isModuleShown={false} />
-          </Card>
+          <>
+            <RunGrid module={name} />
+            <Card title="Runs" more={<Link to={pathTo(['runs'], { module: name })}>with filters</Link>}>
+              <RunsTable runs={runs} caption={`Runs of ${name}`} isModuleShown={false} />
+            </Card>
+          </>
         )
       }
     </Shown>

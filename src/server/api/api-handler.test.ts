@@ -158,6 +158,8 @@ test('real responses match the schemas', async () => {
     ['/about', 'about'],
     ['/runs', 'runs'],
     ['/runs?module=db&result=failed&limit=1', 'runs'],
+    ['/runs?type=ModuleRun', 'runs'],
+    ['/timeline?hours=2', 'timeline'],
     ['/runs/2', 'run'],
     ['/events/2', 'event'],
     ['/events/none', 'error'],

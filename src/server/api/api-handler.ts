@@ -21,6 +21,7 @@ import type { TaskQueueView } from '../../status/task-queues.ts';
 import { apiError, jsonResponse } from './api-response.ts';
 import { type ApiParts, type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
+import { MAX_TIMELINE_HOURS, timelineData } from './timeline.ts';
 
 export const API_PREFIX = '/api/v1';
 
@@ -98,6 +99,16 @@ const ROUTES: readonly ApiRoute[] = [
         );
       return runs;
     },
+  },
+  {
+    path: '/timeline',
+    query: ['hours'],
+    read: ({ view, identity }, { query }) =>
+      timelineData(
+        view,
+        Date.parse(identity.nowIso()),
+        query.has('hours') ? numberOf(query, 'hours', MAX_TIMELINE_HOURS) : 1,
+      ),
   },
   {
     path: '/next',

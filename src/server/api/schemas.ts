@@ -19,6 +19,7 @@ import {
   time,
   timeOrNull,
 } from './schema-parts.ts';
+import { TIMELINE } from './timeline-schema.ts';
 
 /** Something that a task waits for. */
 const WAIT = object({
@@ -253,6 +254,7 @@ export const API_SCHEMAS: Readonly<Record<string, ResponseSchema>> = Object.from
         'All runs that the event led to, the oldest first.',
       ),
     }),
+    timeline: TIMELINE,
     next: object({ items: list(NEXT_ITEM, 'The next first.') }),
     action: ACTION,
     operation: OPERATION,
