@@ -25,7 +25,8 @@ import type {
   RunQuery,
   RunView,
 } from './run-view.ts';
-import { readRecords, storedBoot, storedIds, storedMark, storedRun } from './stored-run.ts';
+import { readRecords, storedBoot, storedIds, storedMark, storedRun, storedWell } from './stored-run.ts';
+import { type KnownValue, knownValues, Wells } from './wells.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
@@ -70,6 +71,8 @@ const NO_OUTPUT = { head: '', tail: '', cut: 0 };
 export class Journal {
   /** What happened beside the runs. Texts are masked by those who add them. */
   readonly marks: Marks;
+  /** What modules were like when they last ran well. */
+  readonly wells: Wells;
   readonly #clock: Clock;
   readonly #redact: (message: string) => string;
   readonly #bootId: string;
@@ -100,15 +103,21 @@ export class Journal {
     this.#redact = redact;
     this.#bootId = bootId;
     this.#limits = { ...LIMITS, ...limits };
-    const { runs, lastId, marks } = readRecords(file?.take() ?? [], clock);
+    const { runs, lastId, marks, wells } = readRecords(file?.take() ?? [], clock);
     this.marks = new Marks(clock, marks, (mark) => file?.append(storedMark(mark)));
+    this.wells = new Wells(wells, (well) => file?.append(storedWell(well)));
     if (file === undefined) return;
     for (const run of runs) this.#restore(run);
     this.#lastId = lastId;
     this.#reservedId = lastId;
     const boot = storedBoot(bootId, clock);
     file.append(boot);
-    file.preamble = () => [boot, storedIds(this.#reservedId)];
+    file.preamble = () => [boot, storedIds(this.#reservedId), ...this.wells.all.map(storedWell)];
+  }
+
+  /** Values as they are kept and compared: masked, and cut where they are long. */
+  knownValues(values: Parameters<typeof knownValues>[0]): readonly KnownValue[] {
+    return knownValues(values, this.#redact);
   }
 
   /** Grows when a run begins or ends. */

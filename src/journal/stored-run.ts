@@ -5,6 +5,7 @@ import type { JournalRecord } from './journal-file.ts';
 import type { Mark } from './marks.ts';
 import { OutputBuffer, type OutputParts } from './output-buffer.ts';
 import type { JournalRun } from './run.ts';
+import type { StoredWell } from './wells.ts';
 
 /** The beginning of the records of one start of the operator. */
 export interface StoredBoot {
@@ -33,6 +34,7 @@ export interface StoredJournal {
   /** The oldest first. */
   readonly runs: readonly JournalRun[];
   readonly marks: readonly Mark[];
+  readonly wells: readonly StoredWell[];
   /** The highest id that may have been given away. */
   readonly lastId: number;
 }
@@ -41,6 +43,7 @@ export interface StoredJournal {
 export function readRecords(records: readonly JournalRecord[], clock: Clock): StoredJournal {
   const runs = new Map<number, JournalRun>();
   const marks: Mark[] = [];
+  const wells: StoredWell[] = [];
   let lastId = 0;
   let boot: StoredBoot | undefined;
   for (const record of records) {
@@ -48,13 +51,14 @@ export function readRecords(records: readonly JournalRecord[], clock: Clock): St
     // An orderly stop gives back what was reserved.
     else if ('ids' in record) lastId = (record as StoredIds).ids;
     else if ('mark' in record) marks.push(record.mark as Mark);
+    else if ('well' in record) wells.push(record.well as StoredWell);
     else if ('run' in record && boot !== undefined) {
       const run = restoredRun(record as StoredRun, boot, clock);
       runs.set(run.id, run);
     }
   }
   const sorted = [...runs.values()].sort((a, b) => a.id - b.id);
-  return { runs: sorted, marks, lastId: Math.max(lastId, sorted.at(-1)?.id ?? 0) };
+  return { runs: sorted, marks, wells, lastId: Math.max(lastId, sorted.at(-1)?.id ?? 0) };
 }
 
 /** The record of a start. */
@@ -68,6 +72,10 @@ export function storedIds(ids: number): StoredIds {
 
 export function storedMark(mark: Mark): { readonly mark: Mark } {
   return { mark };
+}
+
+export function storedWell(well: StoredWell): { readonly well: StoredWell } {
+  return { well };
 }
 
 /** The record of a run that has ended. */

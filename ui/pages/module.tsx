@@ -8,6 +8,7 @@ import { changes, live } from '../lib/live.ts';
 import { MODULE_TABS, type ModuleTab, pathTo } from '../lib/places.ts';
 import type { ModuleExplanation, RunList } from '../lib/responses.ts';
 import { useResponse } from '../lib/use-response.ts';
+import { ChangedCard } from '../parts/module-changed.tsx';
 import { Shown } from '../parts/response.tsx';
 import { RunGrid } from '../parts/run-grid.tsx';
 import { RunsTable } from '../parts/runs.tsx';
@@ -94,6 +95,7 @@ function WhyTab({ name }: { name: string }): VNode {
             ) : (
               <Blocker node={blocker} module={name} />
             )}
+            <ChangedCard changed={explanation.changed} />
             <div class="columns uneven">
               {why !== undefined && (
                 <Card title="Conditions, in order">

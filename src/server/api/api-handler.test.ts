@@ -116,6 +116,7 @@ test('real responses match the schemas', async () => {
     health: { outage: undefined },
     journal: lab.journal,
     values: lab.values,
+    memory: lab.operator.memory,
     extensions: lab.operator.extensions,
     helm: {
       history: HISTORY,
@@ -150,6 +151,7 @@ test('real responses match the schemas', async () => {
     ['/modules/web/hooks', 'module-hooks'],
     ['/modules/global/hooks', 'module-hooks'],
     ['/modules/web/drift', 'module-drift'],
+    ['/modules/db/changed', 'module-changed'],
     ['/modules/web/history', 'module-history'],
     ['/modules/web/history?from=1&to=2', 'module-history'],
     ['/modules/web/diff', 'module-diff'],
