@@ -4,6 +4,7 @@
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
 import type { SearchResult } from '../../src/server/api/search.ts';
+import type { Timeline } from '../../src/server/api/timeline.ts';
 import type { DocsSection } from '../../src/server/search-docs.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
@@ -36,6 +37,7 @@ export type {
   RunView,
   SearchResult,
   TaskView,
+  Timeline,
 };
 
 /** A queue in the stream, with its first tasks. */

@@ -22,6 +22,7 @@ import { apiError, jsonResponse } from './api-response.ts';
 import { type ApiParts, type ApiRoute, clusterNameOf, numberOf, RequestRefusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
 import { docsPage, searchResults } from './search.ts';
+import { MAX_TIMELINE_HOURS, timelineData } from './timeline.ts';
 
 export const API_PREFIX = '/api/v1';
 
@@ -78,13 +79,14 @@ const ROUTES: readonly ApiRoute[] = [
   { path: '/about', query: [], read: aboutData },
   {
     path: '/runs',
-    query: ['module', 'hook', 'queue', 'result', 'event', 'before', 'limit'],
+    query: ['module', 'hook', 'queue', 'type', 'result', 'event', 'before', 'limit'],
     read: ({ view }, { query }) => {
       const result = query.get('result') ?? undefined;
       return view.journal.list({
         module: query.get('module') ?? undefined,
         hook: query.get('hook') ?? undefined,
         queue: query.get('queue') ?? undefined,
+        type: query.get('type') ?? undefined,
         event: query.get('event') ?? undefined,
         result: result === undefined ? undefined : resultOf(result),
         before: query.has('before') ? numberOf(query, 'before', Number.MAX_SAFE_INTEGER) : undefined,
@@ -118,6 +120,16 @@ const ROUTES: readonly ApiRoute[] = [
         );
       return runs;
     },
+  },
+  {
+    path: '/timeline',
+    query: ['hours'],
+    read: ({ view, identity }, { query }) =>
+      timelineData(
+        view,
+        Date.parse(identity.nowIso()),
+        query.has('hours') ? numberOf(query, 'hours', MAX_TIMELINE_HOURS) : 1,
+      ),
   },
   {
     path: '/next',

@@ -12,6 +12,7 @@ export const PAGES: readonly string[] = [
   'modules/web/values',
   'modules/web/hooks',
   'runs',
+  'timeline',
   'next',
   'graph',
   'about',
