@@ -8,6 +8,7 @@ import type { ErrorCode } from '@addon-operator/base/errors';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
+import type { AuditList } from './audit-list.ts';
 
 /** Which operator responds. */
 export interface OperatorIdentity {
@@ -42,6 +43,8 @@ export interface ApiParts {
   readonly parameters: { list(): readonly RuntimeParameterView[] };
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
+  /** The last actions; default none. */
+  readonly audit?: Pick<AuditList, 'entries'>;
   /** Whether the client may also change something; default false. */
   readonly allowsActions?: boolean;
 }
