@@ -67,6 +67,10 @@ interface Response {
   readonly body: string;
 }
 
+const RECONCILE = { action: 'reconcile' };
+/** The stub has this hook. */
+const TRIGGER = { action: 'trigger-hook', hook: 'a b', binding: 'onStartup' };
+
 /** `fetch` sets some of these headers itself, and normalizes paths. */
 async function ask(
   port: number,
@@ -91,7 +95,8 @@ async function ask(
     response.on('end', done);
   });
   sent.on('error', reject);
-  sent.end(method === 'POST' ? '{"action":"reconcile"}' : undefined);
+  const action = path.includes('/modules/') ? RECONCILE : TRIGGER;
+  sent.end(method === 'POST' ? JSON.stringify(action) : undefined);
   onTestFinished(() => void sent.destroy());
   return await promise;
 }

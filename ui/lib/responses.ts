@@ -3,6 +3,7 @@
 
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
+import type { AuditEntry } from '../../src/server/api/audit-list.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
   HookPatchView,
@@ -17,6 +18,7 @@ import type { ModuleDrift, ModuleExplanation, ModuleStatus } from '../../src/sta
 import type { ModuleRow } from '../../src/status/module-row.ts';
 import type { NextItem } from '../../src/status/next-item.ts';
 import type { OperatorStatus } from '../../src/status/operator-status.ts';
+import type { Problem } from '../../src/status/problem.ts';
 import type { Standby } from '../../src/status/standby.ts';
 import type { TaskQueueView, TaskView } from '../../src/status/task-queues.ts';
 
@@ -28,6 +30,7 @@ export type {
   ModuleExplanation,
   ModuleStatus,
   NextItem,
+  Problem,
   RevisionView,
   RunDetails,
   RunList,
@@ -42,7 +45,7 @@ export type QueueResponse = TaskQueueView & { readonly more: number };
 export type ModuleResponse = ModuleRow;
 
 /** The state in one sentence. */
-export interface HeadlineResponse extends Pick<OperatorStatus, 'level' | 'text' | 'problems'> {
+export interface HeadlineResponse extends Pick<OperatorStatus, 'level' | 'text' | 'problems' | 'details'> {
   /** RFC 3339 in UTC: the seconds in the sentences count from here. */
   readonly at: string;
   /** Problems that are left out. */
@@ -110,6 +113,11 @@ export interface AboutResponse
     readonly lastError: string;
   })[];
   readonly watches: readonly WatchView[];
+}
+
+/** `audit` */
+export interface AuditResponse {
+  readonly entries: readonly AuditEntry[];
 }
 
 /** The response to an action that was accepted. */
