@@ -1,7 +1,7 @@
 import { fieldsOf, stringOf, stringsOf } from '@addon-operator/json';
 import { headlineOf } from '@addon-operator/strings/headline';
 import { type ComparedTask, equalTasks } from '../../status/equal-tasks.ts';
-import { type UnfinishedRuns, unfinishedText } from '../../status/unfinished-text.ts';
+import { type UnfinishedSentences, unfinishedText } from '../../status/unfinished-text.ts';
 import { listOf, type ToTable } from '../output/tables.ts';
 import { ageCell, type Now, untilCell } from '../output/time-cells.ts';
 import { recordedRunTitle } from './run-tables.ts';
@@ -35,7 +35,7 @@ export function queuesTable({ names, isEmptyShown }: QueueChoice): ToTable {
   };
 }
 
-function unfinishedIn(data: unknown): UnfinishedRuns {
+function unfinishedIn(data: unknown): UnfinishedSentences {
   const { waiting, debounced, failed } = fieldsOf(data);
   return { waiting: stringsOf(waiting), debounced: stringsOf(debounced), failed: stringsOf(failed) };
 }

@@ -77,6 +77,7 @@ const ROUTES: readonly ApiRoute[] = [
     },
   },
   { path: '/about', query: [], read: aboutData },
+  { path: '/audit', query: [], read: ({ audit }) => ({ entries: audit?.entries ?? [] }) },
   {
     path: '/runs',
     query: ['module', 'hook', 'queue', 'type', 'result', 'event', 'before', 'limit'],
@@ -218,12 +219,12 @@ export function modulesData(view: DaemonView): readonly ModuleRow[] {
 }
 
 /** The state in one sentence, with what else is wrong. */
-export function headlineData(status: Pick<OperatorStatus, 'level' | 'text' | 'problems'>): object {
-  const { level, text, problems } = status;
+export function headlineData({ level, text, problems, details }: OperatorStatus): object {
   return {
     level,
     text,
     problems: problems.slice(0, PROBLEMS_OF_NOW),
+    details: details.slice(0, PROBLEMS_OF_NOW),
     more: Math.max(0, problems.length - PROBLEMS_OF_NOW),
   };
 }

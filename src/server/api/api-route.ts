@@ -8,6 +8,7 @@ import type { ErrorCode } from '@addon-operator/base/errors';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
+import type { AuditList } from './audit-list.ts';
 import type { DocsIndex } from './search.ts';
 
 /** Which operator responds. */
@@ -47,6 +48,8 @@ export interface ApiParts {
   readonly log?: LogTail | undefined;
   /** Of the documentation; absent: it is not searched. */
   readonly docs?: DocsIndex;
+  /** The last actions; default none. */
+  readonly audit?: Pick<AuditList, 'entries'>;
   /** Whether the client may also change something; default false. */
   readonly allowsActions?: boolean;
 }
