@@ -17,7 +17,7 @@ import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import type { DaemonView } from '../status/daemon-view.ts';
 import { explanationText, type ModuleSummary, summaryText } from '../status/module-explanation.ts';
 import type { FinalizerRelease } from '../status/module-object.ts';
-import { isNoted } from '../status/operator-status.ts';
+import { isNoted } from '../status/operator-facts.ts';
 
 /** Pauses and resumes modules; without a name, all of them. */
 export interface PauseCommands {

@@ -19,7 +19,7 @@ export const NO_COMMANDS: Pick<
   | 'requestOperation'
   | 'rollback'
   | 'tasks'
-  | 'triggerHook'
+  | 'setFlag'
   | 'hooks'
   | 'recorder'
   | 'releases'
@@ -32,9 +32,10 @@ export const NO_COMMANDS: Pick<
   rollback: async () => ({ type: 'refused', reason: 'it has no release' }),
   tasks: {
     abortHook: () => ({ type: 'not-running', running: [] }),
+    triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
     retryHead: (name) => ({ type: 'unknown', reason: `there is no queue ${name}` }),
   },
-  triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
+  setFlag: async () => ({ type: 'unknown' }),
   recorder: { serve: () => Promise.resolve(), sendFailed: () => undefined, keptFailures: 0 },
   hooks: () => ['web/hooks/hang.sh', 'a b'],
   identity: {
@@ -43,6 +44,7 @@ export const NO_COMMANDS: Pick<
     clock: new FakeClock(),
     nowIso: () => '1970-01-01T00:00:00.000Z',
     replica: 'pod',
+    cluster: '',
     namespace: 'n',
     role: 'alone',
     usage: () => ({
@@ -74,7 +76,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
   return {
     readiness: () => ({ type: 'converged' }),
     convergeStatus: () => ({ type: 'done', tasks: 0 }),
-    status: () => ({ level: 'well', text: 'all is well', problems: [], modules: {}, tasks: 0 }),
+    status: () => ({ level: 'well', text: 'all is well', problems: [], details: [], modules: {}, tasks: 0 }),
     runningHooks: () => [],
     unfinishedRuns: () => ({ waiting: [], debounced: [], failed: [] }),
     taskQueues: () => [],
@@ -113,6 +115,15 @@ export function moduleView(overrides?: Partial<ModuleView>): ModuleView {
     snapshots: () => ({}),
     ...NO_DETAILS,
     drift: () => null,
+    changed: () => ({
+      since: null,
+      run: null,
+      version: null,
+      files: null,
+      values: [],
+      moreValues: 0,
+      objects: [],
+    }),
     history: async () => [],
     versions: () => [],
     compareRevisions: async () => undefined,

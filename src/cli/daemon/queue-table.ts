@@ -1,6 +1,7 @@
 import { fieldsOf, stringOf, stringsOf } from '@addon-operator/json';
 import { headlineOf } from '@addon-operator/strings/headline';
-import { type UnfinishedRuns, unfinishedText } from '../../status/unfinished-text.ts';
+import { type ComparedTask, equalTasks } from '../../status/equal-tasks.ts';
+import { type UnfinishedSentences, unfinishedText } from '../../status/unfinished-text.ts';
 import { listOf, type ToTable } from '../output/tables.ts';
 import { ageCell, type Now, untilCell } from '../output/time-cells.ts';
 import { recordedRunTitle } from './run-tables.ts';
@@ -12,14 +13,6 @@ export interface QueueChoice {
   /** Only these queues; empty: all. */
   readonly names: readonly string[];
   readonly isEmptyShown: boolean;
-}
-
-/** Equal tasks that wait in one queue. */
-interface TaskGroup {
-  readonly task: Fields;
-  /** Place of the first of them, from 1. */
-  readonly place: number;
-  count: number;
 }
 
 /** The tasks of queues, of equal ones that wait the first with their number. */
@@ -42,7 +35,7 @@ export function queuesTable({ names, isEmptyShown }: QueueChoice): ToTable {
   };
 }
 
-function unfinishedIn(data: unknown): UnfinishedRuns {
+function unfinishedIn(data: unknown): UnfinishedSentences {
   const { waiting, debounced, failed } = fieldsOf(data);
   return { waiting: stringsOf(waiting), debounced: stringsOf(debounced), failed: stringsOf(failed) };
 }
@@ -52,7 +45,7 @@ function queueRows(queue: Fields, now: Now): (readonly string[])[] {
   const tasks = listOf(queue['tasks']);
   if (tasks.length === 0) return [[name, '-', 'empty', '', '', '', '', '', '', '']];
   const status = fieldsOf(queue['status']);
-  const rows = groupTasks(tasks).map(({ task, place, count }) => {
+  const rows = equalTasks(tasks.map(comparedTask)).map(({ task, place, count }) => {
     const failures = Number(task['failures']);
     const title = `${recordedRunTitle(task)}${count > 1 ? ` ×${count}` : ''}`;
     const waits = listOf(task['waits']).map((wait) => stringOf(wait['text']));
@@ -85,20 +78,14 @@ function nextCell(status: Fields, now: Now): string {
   return type === 'running' ? 'runs' : type === 'repeating' ? 'waits' : '';
 }
 
-/** Joins equal tasks behind the first one, such as ticks of a crontab. One that has failed is not equal to others. */
-function groupTasks(tasks: readonly Fields[]): readonly TaskGroup[] {
-  const groups: TaskGroup[] = [];
-  const waiting = new Map<string, TaskGroup>();
-  for (const [index, task] of tasks.entries()) {
-    const key = stringsOf(['type', 'module', 'hook', 'binding', 'trigger'].map((field) => task[field]));
-    const known = index === 0 || task['failures'] !== 0 ? undefined : waiting.get(key.join('\n'));
-    if (known !== undefined) {
-      known.count += 1;
-      continue;
-    }
-    const group = { task, place: index + 1, count: 1 };
-    groups.push(group);
-    if (index > 0 && task['failures'] === 0) waiting.set(key.join('\n'), group);
-  }
-  return groups;
+/** A task as the API returns it, with the fields that make it equal to others. */
+function comparedTask(task: Fields): Fields & ComparedTask {
+  const [type = '', module = '', hook = '', binding = '', trigger = ''] = [
+    'type',
+    'module',
+    'hook',
+    'binding',
+    'trigger',
+  ].map((field) => stringOf(task[field]));
+  return { ...task, type, module, hook, binding, trigger, failures: Number(task['failures']) };
 }

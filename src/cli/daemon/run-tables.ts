@@ -63,6 +63,7 @@ export const runTable: ToTable = (data) => {
     ['attempt', String(run['attempt'])],
     ['started', stringOf(run['startedAt'])],
     ['ended', stringOf(run['endedAt'])],
+    ['', run['isOfEarlierStart'] === true ? 'before the last start of the operator' : ''],
     ['waited', durationText(run['waitMs'])],
     ['took', durationText(run['durationMs'])],
     ['exit code', numberCell(run['exitCode'])],
