@@ -142,6 +142,7 @@ ${module}/.helmignore
 ${module}/templates/config-map.yaml
 ${module}/crds/web-shop.yaml
 ${module}/hooks/web-shop.sh
+${module}/tests/hook-test.schema.json
 ${module}/tests/web-shop.hook-test.yaml
 try:
   addon-operator hook test ${module}
