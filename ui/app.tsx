@@ -11,6 +11,7 @@ import type { Place } from './lib/places.ts';
 import { location, token } from './lib/site.ts';
 import { nextTheme, theme } from './lib/theme.ts';
 import { AboutPage } from './pages/about.tsx';
+import { DocsPage } from './pages/docs.tsx';
 import { GraphPage } from './pages/graph.tsx';
 import { ModulePage } from './pages/module.tsx';
 import { ModulesPage } from './pages/modules.tsx';
@@ -21,6 +22,8 @@ import { QueuePage, QueuesPage } from './pages/queues.tsx';
 import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
 import { StandbyPage } from './pages/standby.tsx';
+import { TimelinePage } from './pages/timeline.tsx';
+import { isSearchOpen, Search } from './parts/search.tsx';
 import { Empty, Link, Title } from './parts/text.tsx';
 
 /** Pages in the order of the navigation: path, name, key after `g`. */
@@ -29,6 +32,7 @@ export const PAGES = [
   ['queues', 'Queues', 'q'],
   ['modules', 'Modules', 'm'],
   ['runs', 'Runs', 'r'],
+  ['timeline', 'Timeline', 't'],
   ['next', 'Next', 'x'],
   ['graph', 'Graph', 'p'],
   ['about', 'About', 'a'],
@@ -53,6 +57,7 @@ export function App(): VNode {
         </div>
       </div>
       <Speaker />
+      <Search />
       <Help />
     </>
   );
@@ -75,12 +80,16 @@ function Page({ place }: { place: Place }): VNode {
       return <RunsPage />;
     case 'run':
       return <RunPage id={place.id} />;
+    case 'timeline':
+      return <TimelinePage />;
     case 'next':
       return <NextPage />;
     case 'graph':
       return <GraphPage />;
     case 'about':
       return <AboutPage />;
+    case 'docs':
+      return <DocsPage />;
     case 'unknown':
       return (
         <>
@@ -116,8 +125,25 @@ function Navigation(): VNode {
     <header class="side">
       <Link class="brand" to="">
         <span class={`dot ${link.value === 'live' ? levelTone.value : 'off'}`} aria-hidden="true" />
-        addon-operator
+        <span>
+          {live.value.cluster || 'addon-operator'}
+          {live.value.namespace !== '' && (
+            <span class="where dim">
+              {live.value.namespace}
+              {live.value.version !== '' && ` · ${live.value.version}`}
+            </span>
+          )}
+        </span>
       </Link>
+      <button
+        type="button"
+        class="find"
+        onClick={() => {
+          isSearchOpen.value = true;
+        }}
+      >
+        Search <kbd aria-hidden="true">/</kbd>
+      </button>
       <nav aria-label="Pages">
         <ul>
           {PAGES.map(([path, name]) => (
@@ -131,8 +157,7 @@ function Navigation(): VNode {
       </nav>
       <div class="tools">
         <button type="button" onClick={nextTheme}>
-          <span class="unseen">Colours: </span>
-          {THEME_WORDS[theme.value]}
+          Theme: {THEME_WORDS[theme.value]}
         </button>
         <button
           type="button"
@@ -147,7 +172,7 @@ function Navigation(): VNode {
   );
 }
 
-const THEME_WORDS = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
+const THEME_WORDS = { system: 'auto', light: 'light', dark: 'dark' } as const;
 /** A notice is no problem, so it has the colour of a good state. */
 const LEVEL_TONES = { well: 'ok', notice: 'ok', waiting: 'wait', broken: 'bad' } as const;
 const levelTone = computed(() => {
@@ -196,7 +221,8 @@ function Help(): VNode {
     else dialog.current?.close();
   }, [isOpen]);
   const keys = [
-    ['/', 'filter this page'],
+    ['/', 'search everything'],
+    ['f', 'filter this page'],
     ['?', 'show these keys'],
     ...PAGES.map(([, name, key]) => [`g ${key}`, `go to ${name}`] as const),
   ] as const;

@@ -3,12 +3,12 @@
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/running-hook.ts';
-import { failedRunText, type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.ts';
+import { type UnfinishedSentences, unfinishedText } from '../status/unfinished-text.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
 /** Callers that show queues only leave out unfinished runs. */
-const NO_UNFINISHED: UnfinishedRuns = { waiting: [], debounced: [], failed: [] };
+const NO_UNFINISHED: UnfinishedSentences = { waiting: [], debounced: [], failed: [] };
 
 /** One queue with its tasks, for people, and the hooks in it that have been running for a while. */
 export function queueText(queue: QueueView, running: readonly RunningHookFacts[] = []): string {
@@ -27,7 +27,7 @@ export function queueListText(
   queues: readonly QueueView[],
   showEmpty: boolean,
   running: readonly RunningHookFacts[] = [],
-  unfinished: UnfinishedRuns = NO_UNFINISHED,
+  unfinished: UnfinishedSentences = NO_UNFINISHED,
 ): string {
   const { active, empty } = splitQueues(queues);
   const blocks = active.map((queue) => queueText(queue, running));
@@ -54,7 +54,7 @@ export function queueData(queue: QueueView): object {
 export function queueListData(
   queues: readonly QueueView[],
   showEmpty: boolean,
-  { waiting, debounced, failed }: UnfinishedRuns = NO_UNFINISHED,
+  { waiting, debounced, failed }: UnfinishedSentences = NO_UNFINISHED,
 ): object {
   const { active, empty } = splitQueues(queues);
   return {
@@ -62,7 +62,7 @@ export function queueListData(
     ...(showEmpty && { empty: empty.map(({ name }) => ({ name, tasksCount: 0 })) }),
     ...(waiting.length > 0 && { waiting }),
     ...(debounced.length > 0 && { debounced }),
-    ...(failed.length > 0 && { failed: failed.map(failedRunText) }),
+    ...(failed.length > 0 && { failed }),
     summary: summaryOf(queues),
   };
 }

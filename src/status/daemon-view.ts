@@ -6,6 +6,7 @@
 
 import type { JsonObject } from '@addon-operator/json';
 import type { Journal } from '../journal/journal.ts';
+import type { ModuleChanged } from './module-changed.ts';
 import type { DeliveryState } from './module-delivery.ts';
 import type {
   HookPatchView,
@@ -21,7 +22,7 @@ import type { NextItem } from './next-item.ts';
 import type { OperatorStatus } from './operator-status.ts';
 import type { RunningHookFacts } from './running-hook.ts';
 import type { TaskQueueView } from './task-queues.ts';
-import type { UnfinishedRuns } from './unfinished-text.ts';
+import type { UnfinishedSentences } from './unfinished-text.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
@@ -35,7 +36,7 @@ export interface DaemonView {
   /** All queues, also empty ones, in any order. */
   queues(): readonly QueueView[];
   /** Hook runs that are not finished and not in a queue: deferred, debounced or failed for good. */
-  unfinishedRuns(): UnfinishedRuns;
+  unfinishedRuns(): UnfinishedSentences;
   /** The same as data, `main` first, with at most so many tasks of each queue. */
   taskQueues(maxTasks: number): readonly TaskQueueView[];
   /** Different after each change of queues and runs; what changes without them, such as a pause, is not in it. */
@@ -43,7 +44,15 @@ export interface DaemonView {
   /** The last runs. */
   readonly journal: Pick<
     Journal,
-    'list' | 'details' | 'event' | 'eventOf' | 'byModule' | 'changedSince' | 'followOutput' | 'revision'
+    | 'list'
+    | 'details'
+    | 'event'
+    | 'eventOf'
+    | 'byModule'
+    | 'changedSince'
+    | 'followOutput'
+    | 'revision'
+    | 'marks'
   >;
   /** Things that happen within so many milliseconds at known times, the next first, at most `limit` of them. */
   next(withinMs: number, limit?: number): readonly NextItem[];
@@ -137,6 +146,8 @@ export interface ModuleView extends SectionView {
   readonly valuesKey: string;
   /** Drift of the objects of the release; null without drift detection for it. */
   drift(): ModuleDrift | null;
+  /** What changed since its last run that succeeded. */
+  changed(): ModuleChanged;
   /** The last 20 revisions of the release, the newest first. @throws the errors of the API client */
   history(signal: AbortSignal): Promise<readonly RevisionView[]>;
   /**

@@ -44,6 +44,7 @@ export const NO_COMMANDS: Pick<
     clock: new FakeClock(),
     nowIso: () => '1970-01-01T00:00:00.000Z',
     replica: 'pod',
+    cluster: '',
     namespace: 'n',
     role: 'alone',
     usage: () => ({
@@ -114,6 +115,15 @@ export function moduleView(overrides?: Partial<ModuleView>): ModuleView {
     snapshots: () => ({}),
     ...NO_DETAILS,
     drift: () => null,
+    changed: () => ({
+      since: null,
+      run: null,
+      version: null,
+      files: null,
+      values: [],
+      moreValues: 0,
+      objects: [],
+    }),
     history: async () => [],
     versions: () => [],
     compareRevisions: async () => undefined,

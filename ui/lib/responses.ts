@@ -4,6 +4,9 @@
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
 import type { AuditEntry } from '../../src/server/api/audit-list.ts';
+import type { SearchResult } from '../../src/server/api/search.ts';
+import type { Timeline } from '../../src/server/api/timeline.ts';
+import type { DocsSection } from '../../src/server/search-docs.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
   HookPatchView,
@@ -35,7 +38,9 @@ export type {
   RunDetails,
   RunList,
   RunView,
+  SearchResult,
   TaskView,
+  Timeline,
 };
 
 /** A queue in the stream, with its first tasks. */
@@ -118,6 +123,17 @@ export interface AboutResponse
 /** `audit` */
 export interface AuditResponse {
   readonly entries: readonly AuditEntry[];
+}
+
+/** `search?q=` */
+export interface SearchResponse {
+  readonly results: readonly SearchResult[];
+}
+
+/** `docs?page=` */
+export interface DocsResponse {
+  readonly page: string;
+  readonly sections: readonly DocsSection[];
 }
 
 /** The response to an action that was accepted. */

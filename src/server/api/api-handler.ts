@@ -19,8 +19,10 @@ import type { NextItem } from '../../status/next-item.ts';
 import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { apiError, jsonResponse } from './api-response.ts';
-import { type ApiParts, type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
+import { type ApiParts, type ApiRoute, clusterNameOf, numberOf, RequestRefusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
+import { docsPage, searchResults } from './search.ts';
+import { MAX_TIMELINE_HOURS, timelineData } from './timeline.ts';
 
 export const API_PREFIX = '/api/v1';
 
@@ -54,17 +56,38 @@ const ROUTES: readonly ApiRoute[] = [
   { path: '/queues', query: [], read: ({ view }) => ({ queues: queuesData(view) }) },
   { path: '/modules', query: [], read: ({ view }) => ({ modules: modulesData(view) }) },
   ...MODULE_ROUTES,
+  {
+    path: '/search',
+    query: ['q'],
+    read: async ({ view, docs }, { query, signal }) => {
+      const words = query.get('q') ?? '';
+      const sections = words.trim() === '' ? [] : await docs?.search(words);
+      return { results: await searchResults(view, words, sections ?? [], signal) };
+    },
+  },
+  {
+    path: '/docs',
+    query: ['page'],
+    read: async (_parts, { query }) => {
+      const page = query.get('page') ?? '';
+      const found = await docsPage(page);
+      if (found === undefined)
+        throw new RequestRefusal(404, 'REQUEST_INVALID', `there is no page "${page.slice(0, 100)}"`);
+      return found;
+    },
+  },
   { path: '/about', query: [], read: aboutData },
   { path: '/audit', query: [], read: ({ audit }) => ({ entries: audit?.entries ?? [] }) },
   {
     path: '/runs',
-    query: ['module', 'hook', 'queue', 'result', 'event', 'before', 'limit'],
+    query: ['module', 'hook', 'queue', 'type', 'result', 'event', 'before', 'limit'],
     read: ({ view }, { query }) => {
       const result = query.get('result') ?? undefined;
       return view.journal.list({
         module: query.get('module') ?? undefined,
         hook: query.get('hook') ?? undefined,
         queue: query.get('queue') ?? undefined,
+        type: query.get('type') ?? undefined,
         event: query.get('event') ?? undefined,
         result: result === undefined ? undefined : resultOf(result),
         before: query.has('before') ? numberOf(query, 'before', Number.MAX_SAFE_INTEGER) : undefined,
@@ -98,6 +121,16 @@ const ROUTES: readonly ApiRoute[] = [
         );
       return runs;
     },
+  },
+  {
+    path: '/timeline',
+    query: ['hours'],
+    read: ({ view, identity }, { query }) =>
+      timelineData(
+        view,
+        Date.parse(identity.nowIso()),
+        query.has('hours') ? numberOf(query, 'hours', MAX_TIMELINE_HOURS) : 1,
+      ),
   },
   {
     path: '/next',
@@ -219,7 +252,8 @@ function nowData({ view, identity }: ApiParts): object {
 }
 
 /** Which operator this is, and how it fares. */
-function aboutData({ view, identity, parameters, allowsActions = false }: ApiParts): object {
+function aboutData(parts: ApiParts): object {
+  const { view, identity, parameters, allowsActions = false } = parts;
   const { version, bootId, replica, namespace, role } = identity;
   return {
     version,
@@ -227,6 +261,7 @@ function aboutData({ view, identity, parameters, allowsActions = false }: ApiPar
     at: identity.nowIso(),
     replica,
     namespace,
+    cluster: clusterNameOf(parts),
     role,
     allowsActions,
     process: identity.usage(),

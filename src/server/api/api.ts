@@ -13,6 +13,7 @@ import { apiError } from './api-response.ts';
 import type { ApiParts } from './api-route.ts';
 import { AuditList } from './audit-list.ts';
 import type { Requester } from './requester.ts';
+import { DocsIndex } from './search.ts';
 import { LINE_TOPICS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
 
 const ACTIONS_PATHS = ['/actions', '/modules/{name}/actions'] as const;
@@ -49,6 +50,7 @@ export interface CreateApiParts extends Omit<ApiParts, 'audit'>, ActionParts {
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
   const audit = new AuditList();
+  const docs = new DocsIndex();
   const hub = new StreamHub({ ...parts, clock: parts.identity.clock });
   const responseTo = async (
     request: ServerRequest,
@@ -58,8 +60,10 @@ export function createApi(parts: CreateApiParts): Api {
     const { method, path, body } = request;
     if (path === `${API_PREFIX}/stream`) return streamResponse(hub, request);
     const matched = ACTIONS_PATTERN.exec(path);
-    if (matched === null)
-      return await apiResponse({ ...parts, audit, allowsActions: requester !== undefined }, request, signal);
+    if (matched === null) {
+      const allowsActions = requester !== undefined;
+      return await apiResponse({ ...parts, audit, docs, allowsActions }, request, signal);
+    }
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
     if (requester === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
     const module = matched.groups?.['name'] ?? '';

@@ -32,6 +32,11 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
     read: ({ view }, { name }) => ({ module: name, drift: moduleOf(view, name).drift() }),
   },
   {
+    path: '/modules/{name}/changed',
+    query: [],
+    read: ({ view }, { name }) => ({ module: name, ...moduleOf(view, name).changed() }),
+  },
+  {
     path: '/modules/{name}/history',
     query: ['from', 'to'],
     read: async ({ view }, { name, query, signal }) => {
