@@ -3,12 +3,12 @@
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/running-hook.ts';
-import { type UnfinishedSentences, unfinishedText } from '../status/unfinished-text.ts';
+import { type UnfinishedRuns, unfinishedSentences, unfinishedText } from '../status/unfinished-text.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
 /** Callers that show queues only leave out unfinished runs. */
-const NO_UNFINISHED: UnfinishedSentences = { waiting: [], debounced: [], failed: [] };
+const NO_UNFINISHED: UnfinishedRuns = { waiting: [], debounced: [], failed: [] };
 
 /** One queue with its tasks, for people, and the hooks in it that have been running for a while. */
 export function queueText(queue: QueueView, running: readonly RunningHookFacts[] = []): string {
@@ -27,13 +27,13 @@ export function queueListText(
   queues: readonly QueueView[],
   showEmpty: boolean,
   running: readonly RunningHookFacts[] = [],
-  unfinished: UnfinishedSentences = NO_UNFINISHED,
+  unfinished: UnfinishedRuns = NO_UNFINISHED,
 ): string {
   const { active, empty } = splitQueues(queues);
   const blocks = active.map((queue) => queueText(queue, running));
   if (showEmpty && empty.length > 0)
     blocks.push(`Empty queues (${empty.length}):\n${empty.map((queue) => `- ${queue.name}\n`).join('')}`);
-  blocks.push(...unfinishedText(unfinished));
+  blocks.push(...unfinishedText(unfinishedSentences(unfinished)));
   const { mainQueueTasks, otherQueues, totalTasks } = summaryOf(queues);
   const others = otherQueues.active + otherQueues.empty;
   blocks.push(`Summary:
@@ -54,8 +54,9 @@ export function queueData(queue: QueueView): object {
 export function queueListData(
   queues: readonly QueueView[],
   showEmpty: boolean,
-  { waiting, debounced, failed }: UnfinishedSentences = NO_UNFINISHED,
+  unfinished: UnfinishedRuns = NO_UNFINISHED,
 ): object {
+  const { waiting, debounced, failed } = unfinishedSentences(unfinished);
   const { active, empty } = splitQueues(queues);
   return {
     active: active.map(queueData),

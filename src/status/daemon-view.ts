@@ -22,7 +22,7 @@ import type { NextItem } from './next-item.ts';
 import type { OperatorStatus } from './operator-status.ts';
 import type { RunningHookFacts } from './running-hook.ts';
 import type { TaskQueueView } from './task-queues.ts';
-import type { UnfinishedSentences } from './unfinished-text.ts';
+import type { UnfinishedRuns } from './unfinished-text.ts';
 
 /** Everything the HTTP server and the debug endpoint show. They read through this and change nothing. */
 export interface DaemonView {
@@ -36,7 +36,7 @@ export interface DaemonView {
   /** All queues, also empty ones, in any order. */
   queues(): readonly QueueView[];
   /** Hook runs that are not finished and not in a queue: deferred, debounced or failed for good. */
-  unfinishedRuns(): UnfinishedSentences;
+  unfinishedRuns(): UnfinishedRuns;
   /** The same as data, `main` first, with at most so many tasks of each queue. */
   taskQueues(maxTasks: number): readonly TaskQueueView[];
   /** Different after each change of queues and runs; what changes without them, such as a pause, is not in it. */

@@ -22,11 +22,11 @@ export function failedRunText({ text, remedy }: FailedRun): string {
   return `${text}; ${remedy}`;
 }
 
-/** The same as sentences alone. */
+/** The same, each as a sentence. */
 export type UnfinishedSentences = Readonly<Record<keyof UnfinishedRuns, readonly string[]>>;
 
-export function unfinishedSentences({ failed, ...runs }: UnfinishedRuns): UnfinishedSentences {
-  return { ...runs, failed: failed.map(failedRunText) };
+export function unfinishedSentences(runs: UnfinishedRuns): UnfinishedSentences {
+  return { ...runs, failed: runs.failed.map(failedRunText) };
 }
 
 /** The same as lines for people; empty if there are none. */

@@ -38,7 +38,6 @@ import type {
 } from '../status/daemon-view.ts';
 import { changedSince, type ModuleChanged } from '../status/module-changed.ts';
 import { operatorStatus, STARTING_STATUS } from '../status/operator-status.ts';
-import { unfinishedSentences } from '../status/unfinished-text.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import { layeredValues } from '../values/value-layers.ts';
 import type { ValuesStore } from '../values/values-store.ts';
@@ -120,7 +119,7 @@ export function createView(deps: ViewDeps): DaemonView {
     status: () => operatorStatus(collectOperatorFacts(operator, health, journal)),
     runningHooks: () => runningHooks(operator),
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
-    unfinishedRuns: () => unfinishedSentences(unfinishedRuns(operator)),
+    unfinishedRuns: () => unfinishedRuns(operator),
     taskQueues: (maxTasks) => taskQueueViews(operator, maxTasks),
     stateKey: () => stateKeyOf(operator, journal),
     journal,

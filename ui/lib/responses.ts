@@ -120,11 +120,6 @@ export interface AboutResponse
   readonly watches: readonly WatchView[];
 }
 
-/** `audit` */
-export interface AuditResponse {
-  readonly entries: readonly AuditEntry[];
-}
-
 /** `search?q=` */
 export interface SearchResponse {
   readonly results: readonly SearchResult[];
@@ -134,6 +129,11 @@ export interface SearchResponse {
 export interface DocsResponse {
   readonly page: string;
   readonly sections: readonly DocsSection[];
+}
+
+/** `audit` */
+export interface AuditResponse {
+  readonly entries: readonly AuditEntry[];
 }
 
 /** The response to an action that was accepted. */

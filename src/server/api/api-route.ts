@@ -46,10 +46,10 @@ export interface ApiParts {
   readonly parameters: { list(): readonly RuntimeParameterView[] };
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
-  /** The last actions; default none. */
-  readonly audit?: Pick<AuditList, 'entries'>;
   /** Of the documentation; absent: it is not searched. */
   readonly docs?: DocsIndex;
+  /** The last actions; default none. */
+  readonly audit?: Pick<AuditList, 'entries'>;
   /** Whether the client may also change something; default false. */
   readonly allowsActions?: boolean;
 }

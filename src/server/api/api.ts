@@ -49,8 +49,8 @@ export interface CreateApiParts extends Omit<ApiParts, 'audit'>, ActionParts {
  */
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
-  const audit = new AuditList();
   const docs = new DocsIndex();
+  const audit = new AuditList();
   const hub = new StreamHub({ ...parts, clock: parts.identity.clock });
   const responseTo = async (
     request: ServerRequest,
@@ -60,10 +60,12 @@ export function createApi(parts: CreateApiParts): Api {
     const { method, path, body } = request;
     if (path === `${API_PREFIX}/stream`) return streamResponse(hub, request);
     const matched = ACTIONS_PATTERN.exec(path);
-    if (matched === null) {
-      const allowsActions = requester !== undefined;
-      return await apiResponse({ ...parts, audit, docs, allowsActions }, request, signal);
-    }
+    if (matched === null)
+      return await apiResponse(
+        { ...parts, docs, audit, allowsActions: requester !== undefined },
+        request,
+        signal,
+      );
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
     if (requester === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
     const module = matched.groups?.['name'] ?? '';
