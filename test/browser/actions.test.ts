@@ -11,6 +11,20 @@ const WAIT = { timeout: 60_000, interval: 100 };
 const SOON = { timeout: 30_000 };
 const HOOK = 'web/hooks/hang.sh';
 
+/** Words of letters that the page shows on two lines. */
+const BROKEN_WORDS = `(() => {
+  const broken = [];
+  const nodes = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  for (let node = nodes.nextNode(); node; node = nodes.nextNode())
+    for (const { 0: word, index } of node.data.matchAll(/[A-Za-z]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word);
+    }
+  return broken;
+})()`;
+
 describeBrowser('actions on the page', (lab) => {
   test('a failing hook is retried, and one that hangs is dropped after a confirmation, beside where each is shown', async () => {
     await using world = await World.create(lab().backend, {
@@ -75,11 +89,13 @@ describeBrowser('actions on the page', (lab) => {
     await vi.waitFor(() => expect(running.all).toEqual([]), WAIT);
     await page.locator('section.headline.ok').waitFor(SOON);
 
+    await page.setViewportSize({ width: 1_440, height: 900 });
     await goTo(opened, 'about');
     const actions = page.getByRole('table', { name: 'Requested actions' });
     expect(await actions.innerText()).toMatch(
       /drop-hook hook web\/hooks\/hang\.sh[^]*it hangs[^]*retry queue main/u,
     );
+    expect(await page.evaluate<string[]>(BROKEN_WORDS)).toEqual([]);
     await noViolationsHere(opened);
   });
 
