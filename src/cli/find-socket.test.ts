@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cliRun as run } from '../../test/support/cli-run.ts';
 import { daemonView, moduleView } from '../../test/support/daemon-view-stub.ts';
 import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
+import { problem } from '../status/operator-problems.ts';
 import { findDebugSocket } from './find-socket.ts';
 
 let directory = '';
@@ -47,12 +48,13 @@ test.each([
     level,
     text: 'one sentence',
     problems: ['one sentence', 'two'],
+    details: [problem('broken', 'one sentence'), problem('waiting', 'two', { advice: ['wait'] })],
     modules: { ready: 1 },
     tasks: 3,
   };
   await startDaemon(daemonView({ status: () => status }));
   const host = { cwd: directory };
-  const text = 'one sentence\n- two\nmodules: 1 ready\ntasks: 3\n';
+  const text = 'one sentence\n- two\n  to fix: wait\nmodules: 1 ready\ntasks: 3\n';
   expect(await run('status', host)).toEqual({ exitCode, stdout: text, stderr: '' });
   expect(await run('status -o json', host)).toEqual({
     exitCode,
@@ -91,6 +93,8 @@ test('names of modules are completed, also those with options before them', asyn
   const modules = ['web', 'web-api', '$(id)'].map((module) => ({
     ...web,
     module,
+    since: '',
+    revision: null,
     lastError: null,
     nextTryAt: null,
     paused: null,
@@ -98,7 +102,7 @@ test('names of modules are completed, also those with options before them', asyn
   await startDaemon(daemonView({ modules: () => modules }));
   const host = { cwd: directory };
   expect((await run('module list', { ...host, isTTY: true })).stdout).toMatch(
-    /^MODULE +STATUS +VERSION +WANTED +MESSAGE\nweb +ready\n/,
+    /^NAME +READY +STATUS .*\nweb .*yes.* .*ready/,
   );
   expect((await run('__complete -- module values w', host)).stdout).toBe('web\nweb-api\n');
   expect((await run('__complete -- module values -o json w', host)).stdout).toBe('web\nweb-api\n');

@@ -10,6 +10,7 @@ import { type OperatorPolicy, operatorPolicy } from './operator-policy.ts';
 import type { Pauses } from './pauses.ts';
 import { PendingUpdates } from './pending-updates.ts';
 import { RunAborts } from './run-aborts.ts';
+import { StatusTimes } from './status-times.ts';
 import { SwitchRequests } from './switch-requests.ts';
 
 /**
@@ -24,6 +25,7 @@ export interface Model {
   readonly aborts: RunAborts;
   readonly updates: PendingUpdates;
   readonly switchRequests: SwitchRequests;
+  readonly statusTimes: StatusTimes;
   readonly policy: OperatorPolicy;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll' | 'resume'>;
   readonly handOvers: Pick<HandOvers, 'isAway' | 'during'>;
@@ -58,6 +60,7 @@ export function createModel({
     aborts: new RunAborts(),
     updates: new PendingUpdates(),
     switchRequests: new SwitchRequests(),
+    statusTimes: new StatusTimes(),
     policy: operatorPolicy(settings),
     pauses,
     handOvers,

@@ -27,14 +27,19 @@ import { rfc3339 } from '@addon-operator/strings/rfc3339';
 import type { Recorder } from '../recordings/recorder.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
-import type { AbortHook } from '../status/hook-abort.ts';
-import type { TriggerHook } from '../status/hook-trigger.ts';
 import type { RollbackModule } from '../status/module-rollback.ts';
+import type { SetFlag } from '../status/set-flag.ts';
 import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import { type Api, createApi } from './api/api.ts';
-import { API_PREFIX } from './api/api-handler.ts';
+import { API_PREFIX, queuesData } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
-import { hookAbortResponse, hookRecordResponse, hookTriggerResponse } from './hook-responses.ts';
+import { trustedRequester } from './api/requester.ts';
+import {
+  hookAbortResponse,
+  hookRecordResponse,
+  hookTriggerResponse,
+  type TaskCommands,
+} from './hook-responses.ts';
 import { moduleGraph } from './module-graph.ts';
 import {
   explainResponse,
@@ -49,6 +54,7 @@ import {
 import { operationResponse, type RequestOperation } from './operation-response.ts';
 import { statusResponse } from './probe-responses.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
+import { queueRetryResponse } from './queue-retry-response.ts';
 import {
   confirmFilesResponse,
   confirmPurgeResponse,
@@ -69,8 +75,8 @@ export interface DebugEndpoint {
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly requestOperation: RequestOperation;
   readonly rollback: RollbackModule;
-  readonly abortHook: AbortHook;
-  readonly triggerHook: TriggerHook;
+  readonly tasks: TaskCommands;
+  readonly setFlag: SetFlag;
   /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
   readonly hooks: () => readonly string[];
   readonly recorder: Pick<Recorder, 'serve' | 'sendFailed' | 'keptFailures'>;
@@ -134,9 +140,14 @@ export function debugHandler(
     get('/hook/list.{format}', (_request, { format }) =>
       dataResponse(dataFormat(format), { hooks: endpoint.hooks().toSorted() }),
     ),
-    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.abortHook, new URLSearchParams(body))),
+    post('/queue/retry', ({ body }) =>
+      queueRetryResponse(endpoint.tasks.retryHead, new URLSearchParams(body)),
+    ),
+    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.tasks.abortHook, new URLSearchParams(body))),
     post('/hook/record', ({ body }) => hookRecordResponse(endpoint, new URLSearchParams(body))),
-    post('/hook/trigger', ({ body }) => hookTriggerResponse(endpoint.triggerHook, new URLSearchParams(body))),
+    post('/hook/trigger', ({ body }) =>
+      hookTriggerResponse(endpoint.tasks.triggerHook, new URLSearchParams(body)),
+    ),
     ...releaseRoutes(endpoint),
   ];
   // Last, because it lists the others.
@@ -146,7 +157,7 @@ export function debugHandler(
     redactor === undefined ? response : redactedResponse(response, redactor);
   return async (request, signal, origin) => {
     if (request.path.startsWith(`${API_PREFIX}/`))
-      return await api(request, signal, isReadOnly ? undefined : clientOf(origin));
+      return await api(request, signal, isReadOnly ? undefined : trustedRequester(clientOf(origin)));
     // Of a path that is known only with another method the client learns that the method is wrong, not the path.
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);
@@ -184,6 +195,9 @@ function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
         : dataResponse(format, queueData(main));
     }),
     get('/queue/list.{format}', ({ query }, { format }) => {
+      // The table of the command needs more of each task than the original's data has.
+      if (isYes(query.get('tasks')))
+        return dataResponse(dataFormat(format), { queues: queuesData(view), ...view.unfinishedRuns() });
       const showEmpty = isYes(query.get('showEmpty'));
       const names = query.getAll('queue');
       const queues = view.queues().filter(({ name }) => names.length === 0 || names.includes(name));
@@ -250,6 +264,7 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
   ): object => (isYes(request.query.get('global')) ? { global: global(), [module.valuesKey]: own } : own);
   return [
     get('/module/list.{format}', ({ query }, { format }) => {
+      if (isYes(query.get('problems'))) return listResponse(view, format, true);
       if (isYes(query.get('all'))) return listResponse(view, format);
       const enabledModules = view.enabledModules().toSorted();
       return dataResponse(dataFormat(format), { enabledModules });

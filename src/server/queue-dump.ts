@@ -2,8 +2,8 @@
 
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
-import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/operator-status.ts';
-import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.ts';
+import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/running-hook.ts';
+import { type UnfinishedRuns, unfinishedSentences, unfinishedText } from '../status/unfinished-text.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
@@ -33,7 +33,7 @@ export function queueListText(
   const blocks = active.map((queue) => queueText(queue, running));
   if (showEmpty && empty.length > 0)
     blocks.push(`Empty queues (${empty.length}):\n${empty.map((queue) => `- ${queue.name}\n`).join('')}`);
-  blocks.push(...unfinishedText(unfinished));
+  blocks.push(...unfinishedText(unfinishedSentences(unfinished)));
   const { mainQueueTasks, otherQueues, totalTasks } = summaryOf(queues);
   const others = otherQueues.active + otherQueues.empty;
   blocks.push(`Summary:
@@ -54,8 +54,9 @@ export function queueData(queue: QueueView): object {
 export function queueListData(
   queues: readonly QueueView[],
   showEmpty: boolean,
-  { waiting, debounced, failed }: UnfinishedRuns = NO_UNFINISHED,
+  unfinished: UnfinishedRuns = NO_UNFINISHED,
 ): object {
+  const { waiting, debounced, failed } = unfinishedSentences(unfinished);
   const { active, empty } = splitQueues(queues);
   return {
     active: active.map(queueData),

@@ -1,7 +1,7 @@
 /** Settings of the page in the browser. It is off by default and listens on loopback only. */
 
 import { type Setting, type SettingsOf, setting } from './setting.ts';
-import { booleanType, listType, portType, wordType } from './setting-type.ts';
+import { booleanType, listType, portType, textType, wordType } from './setting-type.ts';
 
 /** Settings of the page in the browser. */
 export const UI_SETTINGS = {
@@ -26,6 +26,13 @@ export const UI_SETTINGS = {
     booleanType,
     'false',
     'Allow clients with the token of the page to run, stop, pause and resume modules; otherwise the page only reads.',
+  ),
+  clusterName: setting(
+    'cluster-name',
+    'ADDON_OPERATOR_CLUSTER_NAME',
+    textType,
+    '',
+    'Name of the cluster that the page shows; default: clusterName of the global values.',
   ),
   uiAllowedHosts: setting(
     'ui-allowed-hosts',

@@ -10,6 +10,7 @@ import {
 const WEB: ModuleExplanation = {
   module: 'web',
   status: 'isolated',
+  since: '2026-01-01T00:00:00.000Z',
   isEnabled: true,
   source: 'config-map',
   reason: 'webEnabled in the ConfigMap is true',

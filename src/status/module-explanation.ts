@@ -75,6 +75,8 @@ export interface Wait {
 export interface ModuleExplanation {
   readonly module: string;
   readonly status: ModuleStatus;
+  /** Since when it has this status: for a failing module the end of the first failure in a row. */
+  readonly since: string;
   readonly isEnabled: boolean;
   /** The source that decided it, such as `config-map`; null before the first discovery. */
   readonly source: string | null;
@@ -183,16 +185,20 @@ export interface ModulePause {
 export interface ModuleSummary
   extends Pick<
     ModuleExplanation,
-    'module' | 'status' | 'isEnabled' | 'source' | 'reason' | 'waitsFor' | 'version' | 'update'
+    'module' | 'status' | 'since' | 'isEnabled' | 'source' | 'reason' | 'waitsFor' | 'version' | 'update'
   > {
+  /** Of its release, as this operator last deployed or read it; null before. */
+  readonly revision: number | null;
   readonly lastError: string | null;
   /** Null while it is in progress, waits for others, or is stalled. */
   readonly nextTryAt: string | null;
   readonly paused: Omit<ModulePause, 'since' | 'isOfAll'> | null;
   /** The first thing in its way, also of a module that is ready, such as a hook that hangs or drift; absent without any. */
   readonly heldUpBy?: string;
-  /** The object in the way, such as `queue/main`; absent if it has no name. */
+  /** The object in the way, such as `queue/main`, also where other tasks are only in front of it; absent if it has no name. */
   readonly heldUpRef?: string;
+  /** The command or edit that fixes it; absent if none does. */
+  readonly remedy?: string;
 }
 
 /** Flags may enable a module that no policy authorizes: it counts as enabled, so that nothing of it is deleted. */

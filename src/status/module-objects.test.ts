@@ -19,6 +19,7 @@ function factsOf(module: string): ModuleFacts {
     explanation: {
       module,
       status: 'ready',
+      since: '2026-01-01T00:00:00.000Z',
       isEnabled: true,
       source: null,
       reason: 'so',

@@ -8,6 +8,7 @@ test('a row leaves out what is empty', () => {
   expect(moduleRow(READY, undefined)).toEqual({
     module: 'web',
     status: 'ready',
+    since: READY.since,
     source: 'config-map',
     reason: 'webEnabled is true',
   });
@@ -16,6 +17,7 @@ test('a row leaves out what is empty', () => {
 test('a row of a module that is ready says what keeps it from following changes', () => {
   expect(moduleRow({ ...READY, heldUpBy: 'hook a.sh has been running since …' }, undefined)).toMatchObject({
     status: 'ready',
+    since: READY.since,
     heldUpBy: 'hook a.sh has been running since …',
   });
 });
@@ -30,6 +32,7 @@ test('a row has the beginning of what holds a module up, and not what it waits f
   expect(row).toEqual({
     module: 'web',
     status: 'ready',
+    since: READY.since,
     source: 'config-map',
     reason: 'webEnabled is true',
     heldUpBy: expect.stringMatching(/^GlobalHookRun a\.sh fails: e+…$/),

@@ -9,6 +9,8 @@ import type { ModuleUpdate } from './module-update.ts';
 export interface ModuleRow {
   readonly module: string;
   readonly status: ModuleStatus;
+  /** Since when it has this status: for a failing module the end of the first failure in a row. */
+  readonly since: string;
   /** The source that decided the status; absent before the first discovery. */
   readonly source?: string;
   readonly reason: string;
@@ -18,6 +20,8 @@ export interface ModuleRow {
   readonly moreWaits?: number;
   /** The first thing in its way, also of a module whose last run succeeded. */
   readonly heldUpBy?: string;
+  /** The object in its way, such as `queue/main`, if that has a name. */
+  readonly heldUpRef?: string;
   readonly lastError?: string;
   readonly nextTryAt?: string;
   readonly paused?: Pick<ModulePause, 'reason' | 'until'>;
@@ -27,6 +31,8 @@ export interface ModuleRow {
   readonly recent?: string;
   /** Of the files that run. */
   readonly version?: string;
+  /** Of its release; absent before it is known. */
+  readonly revision?: number;
   /** A version that does not run yet. */
   readonly update?: Pick<ModuleUpdate, 'version' | 'reason' | 'needs' | 'until'>;
 }
@@ -38,13 +44,15 @@ const MAX_HELD = 90;
 
 /** A module as lists have it. */
 export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined): ModuleRow {
-  const { module, status, source, reason, lastError, nextTryAt, paused, heldUpBy } = summary;
+  const { module, status, since, source, reason, lastError, nextTryAt, paused, heldUpBy, heldUpRef } =
+    summary;
   const [nearest, ...others] = summary.waitsFor;
-  const { version, update } = summary;
+  const { version, revision, update } = summary;
   const last = runs?.last ?? null;
   return {
     module,
     status,
+    since,
     ...(source !== null && { source }),
     reason: startOf(reason, MAX_LENGTH),
     ...(heldUpBy === undefined
@@ -52,7 +60,7 @@ export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined):
           ...(nearest !== undefined && { waitsFor: startOf(nearest, MAX_LENGTH) }),
           ...(others.length > 0 && { moreWaits: others.length }),
         }
-      : { heldUpBy: startOf(heldUpBy, MAX_HELD) }),
+      : { heldUpBy: startOf(heldUpBy, MAX_HELD), ...(heldUpRef !== undefined && { heldUpRef }) }),
     ...(lastError !== null && { lastError: endOf(lastError, MAX_ERROR) }),
     ...(nextTryAt !== null && { nextTryAt }),
     ...(paused !== null && { paused: { reason: startOf(paused.reason, MAX_LENGTH), until: paused.until } }),
@@ -60,6 +68,7 @@ export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined):
       lastRun: { startedAt: last.startedAt, durationMs: Math.round(last.durationMs) },
     }),
     ...(version !== null && { version }),
+    ...(revision !== null && { revision }),
     ...(update !== undefined && { update: shownUpdate(update) }),
     ...(runs !== undefined && runs.recent !== '' && { recent: runs.recent }),
   };

@@ -67,6 +67,10 @@ interface Response {
   readonly body: string;
 }
 
+const RECONCILE = { action: 'reconcile' };
+/** The stub has this hook. */
+const TRIGGER = { action: 'trigger-hook', hook: 'a b', binding: 'onStartup' };
+
 /** `fetch` sets some of these headers itself, and normalizes paths. */
 async function ask(
   port: number,
@@ -91,7 +95,8 @@ async function ask(
     response.on('end', done);
   });
   sent.on('error', reject);
-  sent.end(method === 'POST' ? '{"action":"reconcile"}' : undefined);
+  const action = path.includes('/modules/') ? RECONCILE : TRIGGER;
+  sent.end(method === 'POST' ? JSON.stringify(action) : undefined);
   onTestFinished(() => void sent.destroy());
   return await promise;
 }
@@ -306,7 +311,7 @@ test('secrets are masked in responses, errors and the stream', async () => {
   const text = 'it says s3cret-value';
   const port = await start({
     view: {
-      status: () => ({ level: 'broken', text, problems: [text], modules: {}, tasks: 0 }),
+      status: () => ({ level: 'broken', text, problems: [text], details: [], modules: {}, tasks: 0 }),
       explainModule: () => Promise.reject(new Error(text)),
       taskQueues: () => [
         { name: text, length: 0, keys: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },

@@ -17,6 +17,7 @@ import type { StaticFiles } from '@addon-operator/http-server/static-files';
 import { API_ROUTES, type Api } from '../server/api/api.ts';
 import { API_PREFIX } from '../server/api/api-handler.ts';
 import { apiError } from '../server/api/api-response.ts';
+import { trustedRequester } from '../server/api/requester.ts';
 import { standbyResponse } from '../server/api/standby-response.ts';
 import { bearerToken, isSameToken } from '../server/debug-access.ts';
 import type { Standby } from '../status/standby.ts';
@@ -84,7 +85,7 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
         return refuse(415, 'send the header "Content-Type: application/json"');
       // Unreachable, since a standby has responded above; it narrows the type.
       if ('standby' in content) return NOT_FOUND;
-      return await content.api(request, signal, options.hasActions ? 'page' : undefined);
+      return await content.api(request, signal, options.hasActions ? trustedRequester('page') : undefined);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED;
     return await pageResponse(options, request, origin);

@@ -1,4 +1,5 @@
 import { codeOf, messageOf } from '@addon-operator/base/errors';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { type PlacesByModule, placesByModule } from '../model/module-places.ts';
 import type { Module } from '../modules/module.ts';
 import type { ModuleExplanation } from '../status/module-explanation.ts';
@@ -79,6 +80,7 @@ function unreadableFacts(operator: Explained, { name, order, path }: Module, cau
     explanation: {
       module: name,
       status: 'failing',
+      since: isoTime(operator.clock.wallMs()),
       isEnabled: operator.registry.isEnabled(name),
       source: null,
       reason: error,

@@ -3,6 +3,7 @@
 // queues and the common obstacles once and passes them on. Nothing here decides: `status/causes`
 // derives the causes from these facts.
 
+import { wallTimeOf } from '@addon-operator/base/clock';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import { failedPartOf, sourceFile } from '../model/hook-file.ts';
@@ -23,8 +24,10 @@ import type {
   ModulePause,
   ModuleStatus,
   ModuleSummary,
+  Wait,
 } from '../status/module-explanation.ts';
 import { modulePhase } from '../status/module-phase.ts';
+import { failedRunText } from '../status/unfinished-text.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
@@ -46,6 +49,7 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
 export interface ExplainedState extends Decision {
   readonly module: Module;
   readonly status: ModuleStatus;
+  readonly since: string;
   readonly paused: ModulePause | null;
   readonly places: readonly Place[];
   /** The queued tasks of all modules. */
@@ -60,7 +64,15 @@ export function moduleStates(operator: Explained): readonly ExplainedState[] {
     const { name } = module;
     const places = queued.get(name) ?? [];
     const status = shownStatusOf(operator, name, places, obstacles);
-    return { module, status, ...decisionOf(operator, name), paused: pauseOf(operator, name), places, queued };
+    return {
+      module,
+      status,
+      since: sinceOf(operator, name, status, places),
+      ...decisionOf(operator, name),
+      paused: pauseOf(operator, name),
+      places,
+      queued,
+    };
   });
 }
 
@@ -71,17 +83,20 @@ export function summarizeStates(
 ): readonly ModuleSummary[] {
   const common = commonWaits(operator, MAX_LISTED_ERROR);
   const obstacles = commonObstacles(operator);
-  return states.map(({ module, status, isEnabled, source, reason, paused: pause, places, queued }) => {
+  return states.map(({ module, status, since, isEnabled, source, reason, paused: pause, places, queued }) => {
     const { name, path } = module;
     const failure = failureOf(operator, name, places);
+    const waits = waitsOf(operator, name, places, common);
     const summary = {
       module: name,
       status,
+      since,
       isEnabled,
       source,
       reason,
       version: module.version ?? null,
-      waitsFor: waitsOf(operator, name, places, common).map(({ text }) => text),
+      revision: operator.registry.tracked.get(name)?.release.deployed?.revision ?? null,
+      waitsFor: waits.map(({ text }) => text),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
       paused: pause && pauseSummary(pause),
@@ -100,10 +115,26 @@ export function summarizeStates(
     };
     const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
     const update = updateOf(operator, name);
-    if (cause === undefined) return { ...summary, ...update };
+    if (cause === undefined) return { ...summary, ...update, ...queueInFront(waits, places) };
     const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
-    return { ...summary, ...update, heldUpBy, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
+    return {
+      ...summary,
+      ...update,
+      heldUpBy,
+      ...(cause.ref !== null && { heldUpRef: cause.ref }),
+      // What is held has it in its sentence already.
+      ...(cause.remedy !== null && status !== 'held' && { remedy: cause.remedy }),
+    };
   });
+}
+
+/** The queue in which other tasks are the nearest thing that a module waits for. */
+function queueInFront(
+  [nearest]: readonly Wait[],
+  places: readonly Place[],
+): Pick<ModuleSummary, 'heldUpRef'> {
+  const place = nearest?.type === 'queue' ? places.find(({ index }) => index > 0) : undefined;
+  return place === undefined ? {} : { heldUpRef: `queue/${place.queue.name}` };
 }
 
 /** Summaries of modules whose directories are gone and whose releases are held. */
@@ -111,6 +142,7 @@ export function heldSummaries(operator: Explained): readonly ModuleSummary[] {
   return heldExplanations(operator, []).map((explanation) => ({
     ...explanation,
     heldUpBy: explanation.reason,
+    revision: null,
     lastError: null,
     nextTryAt: null,
     paused: null,
@@ -138,14 +170,18 @@ export function explainModule(
 ): ModuleExplanation {
   const facts = factsOf(operator, module, releases, queued, common);
   const obstacles = obstaclesOf(operator, module.name, queued.get(module.name) ?? [], common);
-  return withCauses(facts, obstacles);
+  const explained = withCauses(facts, obstacles);
+  return {
+    ...explained,
+    since: sinceOf(operator, module.name, explained.status, queued.get(module.name) ?? []),
+  };
 }
 
+/** Everything but the time of the status, which is known last. */
+type Timeless = Omit<ModuleExplanation, 'since'>;
+
 /** Adds the causes, and with them the final status and phase. */
-function withCauses(
-  facts: Omit<ModuleExplanation, 'causes' | 'phase'>,
-  obstacles: Obstacles,
-): ModuleExplanation {
+function withCauses(facts: Omit<Timeless, 'causes' | 'phase'>, obstacles: Obstacles): Timeless {
   const causes = causesOf(facts, obstacles);
   // Ready, but something keeps the module from following changes.
   const status = facts.status === 'ready' && causes.length > 0 ? 'held-up' : facts.status;
@@ -163,7 +199,7 @@ function factsOf(
   releases: readonly ReleaseInCluster[],
   queued: PlacesByModule,
   common: CommonObstacles,
-): Omit<ModuleExplanation, 'causes' | 'phase'> {
+): Omit<Timeless, 'causes' | 'phase'> {
   const { name, order, path, source, manifest } = module;
   const places = queued.get(name) ?? [];
   const tracked = operator.registry.tracked.get(name);
@@ -244,9 +280,8 @@ function warningsOf(
   const runtimes = [...(tracked?.hooks ?? []), ...globalHooks.runtimes];
   const { waiting, failed } = unfinishedRuns(operator, runtimes);
   const warnings = [
-    ...failed,
-    ...staleBindings(runtimes, clock),
-    ...unfilteredObjects(runtimes, clock),
+    ...failed.map(failedRunText),
+    ...[...staleBindings(runtimes, clock), ...unfilteredObjects(runtimes, clock)].map(({ text }) => text),
     ...waiting,
     ...(tracked?.settings?.warnings ?? []).map((text) => `its section of the ConfigMap: ${oneLine(text)}`),
   ];
@@ -259,9 +294,11 @@ function warningsOf(
  * @param releases those in the cluster
  */
 export function heldExplanations(
-  { converge: { purge }, registry }: Explained,
+  operator: Explained,
   releases: readonly ReleaseInCluster[],
 ): readonly ModuleExplanation[] {
+  const { clock, registry, statusTimes } = operator;
+  const { purge } = operator.converge;
   if (typeof purge === 'string') return [];
   return purge.releases.map((name) => {
     const release = releases.find((other) => other.name === name);
@@ -285,7 +322,10 @@ export function heldExplanations(
       pause: null,
       drift: null,
     };
-    return withCauses(facts, NO_OBSTACLES);
+    return {
+      ...withCauses(facts, NO_OBSTACLES),
+      since: isoTime(statusTimes.since(name, 'held', () => clock.wallMs())),
+    };
   });
 }
 
@@ -320,6 +360,23 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   const tracked = operator.registry.tracked.get(name);
   if (tracked?.stall !== undefined || failedPlaceOf(places) !== undefined) return 'failing';
   return tracked?.phase === 'ready' && tracked.readiness?.type !== 'not-ready' ? 'ready' : 'starting';
+}
+
+/** Since when the module has this status, RFC 3339 in UTC. */
+function sinceOf(
+  { clock, pauses, router, statusTimes }: Explained,
+  name: ModuleName,
+  status: ModuleStatus,
+  places: readonly Place[],
+): string {
+  const beganMs = (): number => {
+    if (status === 'paused') return pauses.of(name)?.sinceMs ?? clock.wallMs();
+    if (status === 'held') return router.failedScripts.of(name)?.sinceMs ?? clock.wallMs();
+    const failingMs = failedPlaceOf(places)?.entry.failingSinceMs;
+    const isFailing = status === 'failing' || status === 'isolated';
+    return isFailing && failingMs !== undefined ? wallTimeOf(failingMs, clock) : clock.wallMs();
+  };
+  return isoTime(statusTimes.since(name, status, beganMs));
 }
 
 /** The status in lists: `held-up` if a ready module is kept from following changes. */

@@ -9,6 +9,7 @@ import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { Pauses } from '../model/pauses.ts';
 import type { PendingUpdates } from '../model/pending-updates.ts';
 import type { Releases } from '../model/releases.ts';
+import type { StatusTimes } from '../model/status-times.ts';
 import type { Task } from '../model/tasks.ts';
 import type { Queueing } from '../queues/create-queues.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
@@ -27,6 +28,7 @@ export interface Explained {
   readonly releases: Releases;
   readonly pauses: Pick<Pauses, 'of' | 'isOfAll'>;
   readonly updates: Pick<PendingUpdates, 'of'>;
+  readonly statusTimes: StatusTimes;
   /** Modules that come from sources; absent without a module store. */
   readonly delivery?: UpdateSources['delivery'];
 }
@@ -47,7 +49,7 @@ export function explainedOf({
   readonly releases: Releases;
   readonly delivery?: UpdateSources['delivery'];
 }): Explained {
-  const { registry, converge, globalHooks, operations, pauses, updates } = model;
+  const { registry, converge, globalHooks, operations, pauses, updates, statusTimes } = model;
   const { queues, router } = queueing;
   return {
     registry,
@@ -61,6 +63,7 @@ export function explainedOf({
     releases,
     pauses,
     updates,
+    statusTimes,
     delivery,
   };
 }

@@ -159,6 +159,20 @@ test('the list of modules says what fails, when it is tried next and what waits 
   ]);
 });
 
+test('tasks of a module that wait in one queue are one wait with their number', async () => {
+  const hook = { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own' }] };
+  await using lab = await operatorLab(['web', 'db'], { 'web/a.sh': hook, 'db/a.sh': hook });
+  const view = viewOf(lab);
+  await lab.converge();
+  lab.behaviours.set('web/a.sh', () => new Promise<void>(() => undefined));
+  for (const name of ['web', 'db', 'web', 'db']) lab.emit(`${name}/a.sh/pods`);
+  await lab.settle();
+  expect(view.modules()[1]).toMatchObject({
+    waitsFor: ['ModuleHookRun web/a.sh in front of it in queue own; 2 tasks of the module wait for that'],
+    heldUpRef: 'queue/own',
+  });
+});
+
 test('of a parallel run only the module counts as failing that fails', async () => {
   const gate = Promise.withResolvers<void>();
   await using lab = await operatorLab(

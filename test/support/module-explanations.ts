@@ -5,6 +5,7 @@ import type { ModuleExplanation, ModuleSummary } from '../../src/status/module-e
 export const READY_MODULE: Omit<ModuleExplanation, 'release'> = {
   module: 'web',
   status: 'ready',
+  since: '2026-01-01T00:00:00.000Z',
   isEnabled: true,
   source: 'config-map',
   reason: 'webEnabled in the ConfigMap is true',
@@ -29,10 +30,12 @@ export function readySummary(module: string, fields: Partial<ModuleSummary> = {}
   return {
     module,
     status: 'ready',
+    since: '2026-01-01T00:00:00.000Z',
     isEnabled: true,
     source: 'config-map',
     reason: `${module}Enabled in the ConfigMap is true`,
     version: null,
+    revision: null,
     waitsFor: [],
     lastError: null,
     nextTryAt: null,

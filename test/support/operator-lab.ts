@@ -27,6 +27,7 @@ import { PendingUpdates } from '../../src/model/pending-updates.ts';
 import type { ModulesDirectory } from '../../src/model/purge-guard.ts';
 import { RunAborts } from '../../src/model/run-aborts.ts';
 import type { Configuration, ModuleExtensions, ModuleReading, Telemetry } from '../../src/model/services.ts';
+import { StatusTimes } from '../../src/model/status-times.ts';
 import { SwitchRequests } from '../../src/model/switch-requests.ts';
 import { describeTask, type Task } from '../../src/model/tasks.ts';
 import type { Module } from '../../src/modules/module.ts';
@@ -289,6 +290,7 @@ export class OperatorLab {
       aborts: new RunAborts(),
       updates: new PendingUpdates(),
       switchRequests: new SwitchRequests(),
+      statusTimes: new StatusTimes(),
       policy: labPolicy(this.#options),
       pauses: {
         of: (module) => this.pauses.get(module),

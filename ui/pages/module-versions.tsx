@@ -8,10 +8,10 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { changes } from '../lib/live.ts';
 import type { HistoryResponse, ModuleExplanation } from '../lib/responses.ts';
+import { runAction } from '../lib/run-action.ts';
 import { allowsActions } from '../lib/site.ts';
 import { capital, Sentence } from '../parts/sentence.tsx';
 import { Card, Time } from '../parts/text.tsx';
-import { runAction } from './run-action.ts';
 
 type Delivery = NonNullable<ModuleExplanation['delivery']>;
 
@@ -194,7 +194,9 @@ export function RollBack({
   if (!allowsActions) return null;
   const rollBack = async (withValues: boolean): Promise<void> => {
     setResult({ text: 'Rolling back …', isError: false });
-    setResult(await runAction(name, { action: 'rollback', to, ...(withValues && { withValues: 'true' }) }));
+    setResult(
+      await runAction('rollback', { module: name }, { to, ...(withValues && { withValues: 'true' }) }),
+    );
     changes.value += 1;
   };
   return (

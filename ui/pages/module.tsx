@@ -43,7 +43,14 @@ export function ModulePage({ name, tab }: { name: string; tab: ModuleTab }): VNo
         </p>
         <div class="row start">
           <h1 tabIndex={-1}>{name}</h1>
-          {module !== undefined && <Badge kind={kindOf(MODULE_KINDS, module.status)} />}
+          {module !== undefined && (
+            <>
+              <Badge kind={kindOf(MODULE_KINDS, module.status)} />
+              <span class="dim">
+                <Time at={module.since} kind="for" />
+              </span>
+            </>
+          )}
         </div>
         {module !== undefined && <Actions key={name} module={module} />}
       </header>

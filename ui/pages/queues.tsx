@@ -1,12 +1,16 @@
 /** The pages "Queues" and of one queue. Both come from the stream, which has the first tasks of each queue. */
 
 import type { VNode } from 'preact';
+import { equalTasks } from '../../src/status/equal-tasks.ts';
 import { live } from '../lib/live.ts';
 import { pathTo, pathToRef } from '../lib/places.ts';
+import { problemOf } from '../lib/problems.ts';
 import type { QueueResponse, TaskView } from '../lib/responses.ts';
 import { location } from '../lib/site.ts';
+import { ActionButtons } from '../parts/action-buttons.tsx';
 import { TextFilter } from '../parts/filter.tsx';
 import { counted } from '../parts/names.ts';
+import { ProblemNotes } from '../parts/problem.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { QueueState, TaskText } from '../parts/tasks.tsx';
 import { Card, Empty, Link, Time, Title } from '../parts/text.tsx';
@@ -70,7 +74,8 @@ const SHOWN_TASKS = 3;
 
 /** A busy queue with its first tasks. */
 function QueueCard({ queue }: { queue: QueueResponse }): VNode {
-  const rest = queue.length - Math.min(queue.tasks.length, SHOWN_TASKS);
+  const shown = equalTasks(queue.tasks).slice(0, SHOWN_TASKS);
+  const rest = queue.length - shown.reduce((sum, { count }) => sum + count, 0);
   return (
     <section class="card">
       <header>
@@ -82,7 +87,8 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
         <QueueState status={queue.status} />
       </header>
       <Keys queue={queue} />
-      <Tasks tasks={queue.tasks.slice(0, SHOWN_TASKS)} />
+      <HeadNotes queue={queue} />
+      <Tasks tasks={queue.tasks} most={SHOWN_TASKS} />
       {rest > 0 && (
         <p>
           <Link to={pathTo(['queues', queue.name])}>{counted(rest, 'more task')}</Link>
@@ -90,6 +96,14 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
       )}
     </section>
   );
+}
+
+/** Since when its first task fails or runs, what to do, and buttons. */
+function HeadNotes({ queue: { name, status } }: { queue: QueueResponse }): VNode | null {
+  const problem = problemOf(live.value.headline?.details ?? [], { queue: name });
+  if (problem !== undefined) return <ProblemNotes problem={problem} />;
+  // The status names only the first problems.
+  return status.type === 'delayed' ? <ActionButtons actions={['retry']} target={{ queue: name }} /> : null;
 }
 
 /** How many keys have tasks: a list of queues has only some of them. */
@@ -118,6 +132,7 @@ export function QueuePage({ name }: { name: string }): VNode {
       {title}
       <Card title={counted(queue.length, 'task')} more={<QueueState status={queue.status} />}>
         <Keys queue={queue} />
+        <HeadNotes queue={queue} />
         {queue.length === 0 ? (
           <Empty>No task is waiting or running here.</Empty>
         ) : (
@@ -132,13 +147,19 @@ export function QueuePage({ name }: { name: string }): VNode {
   );
 }
 
-/** Tasks in order, the first one with everything that is known about it. */
-function Tasks({ tasks }: { tasks: readonly TaskView[] }): VNode {
+/** Tasks in order, equal ones once, the first one with everything that is known about it. */
+function Tasks({ tasks, most }: { tasks: readonly TaskView[]; most?: number }): VNode {
+  const groups = equalTasks(tasks).slice(0, most);
   return (
     <ol class="tasks">
-      {tasks.map((task) => (
+      {groups.map(({ task, count }) => (
         <li key={task.id}>
           <TaskText task={task} />
+          {count > 1 && (
+            <p>
+              <strong>×{count}</strong> <span class="dim">equal tasks, the first one of them:</span>
+            </p>
+          )}
           <Waits task={task} />
           <p class="dim">
             {task.trigger !== '' && <>{capital(task.trigger)} · </>}

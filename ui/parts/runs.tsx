@@ -79,7 +79,9 @@ function RunRow({
         <Badge kind={kindOf(RUN_KINDS, run.result)} />
       </td>
       <td class="main">
-        <Link to={pathToRun(run)}>{titleOf(run)}</Link>
+        <Link to={pathToRun(run)} title={run.type}>
+          {titleOf(run)}
+        </Link>
         {isFirstEarlier && <p class="dim small-text">the operator was started after this run</p>}
         {run.attempt > 1 && <span class="dim"> · attempt {run.attempt}</span>}
         <span class="narrow dim">

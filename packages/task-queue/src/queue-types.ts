@@ -21,6 +21,8 @@ export interface QueueEntry<T> {
    * to run before the next. The count of failures remains.
    */
   readonly isFailing: boolean;
+  /** When the first of those failures in a row ended, on the steady clock; absent before. */
+  readonly failingSinceMs?: number;
   /** Why the last attempt failed; empty before the first failure. */
   readonly lastError: string;
   /** The code of that error; absent where it has none. */

@@ -49,7 +49,7 @@ test('run() retries the head task before taking the next, with delays from 5 s t
     expect(ran).not.toContain('next');
     expect(clock.pendingDelaysMs).toEqual([delayMs]);
     expect(queue.status).toMatchObject({ type: 'delayed', delayMs });
-    expect(queue.entries[0]).toMatchObject({ lastError: 'boom' });
+    expect(queue.entries[0]).toMatchObject({ lastError: 'boom', failingSinceMs: 0 });
     await clock.advance(delayMs);
   }
   expect(ran.at(-1)).toBe('next');

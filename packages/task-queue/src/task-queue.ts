@@ -45,6 +45,7 @@ interface MutableEntry<T> {
   startedMs?: number;
   failures: number;
   isFailing: boolean;
+  failingSinceMs?: number;
   lastError: string;
   lastCode?: ErrorCode | undefined;
   lastFacts?: ErrorFacts;
@@ -230,7 +231,7 @@ export class TaskQueue<T> {
     const own = this.#entries.find((other) => other.id === entry.id);
     if (own === undefined) return;
     own.failures += 1;
-    own.isFailing = true;
+    this.#noteFailing(own);
     own.lastError = message;
   }
 
@@ -334,7 +335,7 @@ export class TaskQueue<T> {
       case 'retry': {
         const delayMs = outcome.delayMs ?? retryDelayMs(entry.failures, this.#random);
         entry.failures += 1;
-        entry.isFailing = true;
+        this.#noteFailing(entry);
         entry.retryDelayMs = delayMs;
         entry.lastError = messageOf(outcome.error);
         entry.lastCode = codeOf(outcome.error);
@@ -344,6 +345,11 @@ export class TaskQueue<T> {
         return;
       }
     }
+  }
+
+  #noteFailing(entry: MutableEntry<T>): void {
+    if (!entry.isFailing) entry.failingSinceMs = this.#clock.steadyMs();
+    entry.isFailing = true;
   }
 
   #replace(entry: MutableEntry<T>, followers: readonly T[]): void {

@@ -19,8 +19,9 @@ import type { NextItem } from '../../status/next-item.ts';
 import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { apiError, jsonResponse } from './api-response.ts';
-import { type ApiParts, type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
+import { type ApiParts, type ApiRoute, clusterNameOf, numberOf, RequestRefusal } from './api-route.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
+import { docsPage, searchResults } from './search.ts';
 import { MAX_TIMELINE_HOURS, timelineData } from './timeline.ts';
 
 export const API_PREFIX = '/api/v1';
@@ -55,7 +56,28 @@ const ROUTES: readonly ApiRoute[] = [
   { path: '/queues', query: [], read: ({ view }) => ({ queues: queuesData(view) }) },
   { path: '/modules', query: [], read: ({ view }) => ({ modules: modulesData(view) }) },
   ...MODULE_ROUTES,
+  {
+    path: '/search',
+    query: ['q'],
+    read: async ({ view, docs }, { query, signal }) => {
+      const words = query.get('q') ?? '';
+      const sections = words.trim() === '' ? [] : await docs?.search(words);
+      return { results: await searchResults(view, words, sections ?? [], signal) };
+    },
+  },
+  {
+    path: '/docs',
+    query: ['page'],
+    read: async (_parts, { query }) => {
+      const page = query.get('page') ?? '';
+      const found = await docsPage(page);
+      if (found === undefined)
+        throw new RequestRefusal(404, 'REQUEST_INVALID', `there is no page "${page.slice(0, 100)}"`);
+      return found;
+    },
+  },
   { path: '/about', query: [], read: aboutData },
+  { path: '/audit', query: [], read: ({ audit }) => ({ entries: audit?.entries ?? [] }) },
   {
     path: '/runs',
     query: ['module', 'hook', 'queue', 'type', 'result', 'event', 'before', 'limit'],
@@ -197,12 +219,12 @@ export function modulesData(view: DaemonView): readonly ModuleRow[] {
 }
 
 /** The state in one sentence, with what else is wrong. */
-export function headlineData(status: Pick<OperatorStatus, 'level' | 'text' | 'problems'>): object {
-  const { level, text, problems } = status;
+export function headlineData({ level, text, problems, details }: OperatorStatus): object {
   return {
     level,
     text,
     problems: problems.slice(0, PROBLEMS_OF_NOW),
+    details: details.slice(0, PROBLEMS_OF_NOW),
     more: Math.max(0, problems.length - PROBLEMS_OF_NOW),
   };
 }
@@ -230,7 +252,8 @@ function nowData({ view, identity }: ApiParts): object {
 }
 
 /** Which operator this is, and how it fares. */
-function aboutData({ view, identity, parameters, allowsActions = false }: ApiParts): object {
+function aboutData(parts: ApiParts): object {
+  const { view, identity, parameters, allowsActions = false } = parts;
   const { version, bootId, replica, namespace, role } = identity;
   return {
     version,
@@ -238,6 +261,7 @@ function aboutData({ view, identity, parameters, allowsActions = false }: ApiPar
     at: identity.nowIso(),
     replica,
     namespace,
+    cluster: clusterNameOf(parts),
     role,
     allowsActions,
     process: identity.usage(),

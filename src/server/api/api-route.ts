@@ -8,6 +8,8 @@ import type { ErrorCode } from '@addon-operator/base/errors';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
+import type { AuditList } from './audit-list.ts';
+import type { DocsIndex } from './search.ts';
 
 /** Which operator responds. */
 export interface OperatorIdentity {
@@ -19,6 +21,8 @@ export interface OperatorIdentity {
   /** Name of the pod or the machine. */
   readonly replica: string;
   readonly namespace: string;
+  /** Name of the cluster by the settings; empty if they have none. */
+  readonly cluster: string;
   /** `alone` without high availability. */
   readonly role: 'alone' | 'leader';
   readonly usage: () => ProcessUsage;
@@ -42,8 +46,19 @@ export interface ApiParts {
   readonly parameters: { list(): readonly RuntimeParameterView[] };
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
+  /** Of the documentation; absent: it is not searched. */
+  readonly docs?: DocsIndex;
+  /** The last actions; default none. */
+  readonly audit?: Pick<AuditList, 'entries'>;
   /** Whether the client may also change something; default false. */
   readonly allowsActions?: boolean;
+}
+
+/** The name of the cluster by the settings, or else by the global values; empty without both. */
+export function clusterNameOf({ identity, view }: Pick<ApiParts, 'identity' | 'view'>): string {
+  if (identity.cluster !== '') return identity.cluster;
+  const { clusterName } = view.global.values();
+  return typeof clusterName === 'string' ? clusterName : '';
 }
 
 /** A request that is refused. */

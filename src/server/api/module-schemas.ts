@@ -31,6 +31,7 @@ const EXPLANATION: ResponseSchema = {
   properties: {
     module: string('Name of the module.'),
     status: string('Its state in one word.'),
+    since: time('Since when: for a failing module the end of the first failure in a row.'),
     isEnabled: flag('Whether it is enabled.'),
     reason: string('Why.'),
     waitsFor: list(string('A sentence.'), 'What it waits for, the nearest first.'),
@@ -42,7 +43,7 @@ const EXPLANATION: ResponseSchema = {
       'What changed since its last good run; absent while it does not fail.',
     ),
   },
-  required: ['module', 'status', 'isEnabled', 'reason', 'waitsFor'],
+  required: ['module', 'status', 'since', 'isEnabled', 'reason', 'waitsFor'],
 };
 
 /** For content that modules define. */
@@ -255,6 +256,7 @@ const ABOUT = object({
   at: time('When the response was made.'),
   replica: string('Name of the pod or the machine.'),
   namespace: string('Namespace of the operator.'),
+  cluster: string('Name of the cluster; empty if it has none.'),
   role: oneOf(['alone', 'leader'], 'alone: without high availability.'),
   allowsActions: flag('Whether who asks may also change something.'),
   process: object(

@@ -2,13 +2,15 @@
  * JSON schemas of the responses of the API. `docs/schema/api` has a file for each. Tests compare the files and real
  * responses with these constants, so a new field is added here, in the route and in the types of the page.
  */
+import { ACTION_NAMES } from '../../status/action-names.ts';
 import { NEXT_ITEM_KINDS } from '../../status/next-item.ts';
+import { ACTION_FIELDS } from './actions.ts';
 import { UPDATE_OF_ROW } from './delivery-schemas.ts';
-import { MODULE_ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';
 import {
   count,
+  flag,
   list,
   number,
   object,
@@ -19,6 +21,7 @@ import {
   time,
   timeOrNull,
 } from './schema-parts.ts';
+import { DOCS_SCHEMA, SEARCH_SCHEMA } from './search.ts';
 import { TIMELINE } from './timeline-schema.ts';
 
 /** Something that a task waits for. */
@@ -78,11 +81,13 @@ const MODULE = {
   ...object({
     module: string('Name of the module.'),
     status: string('Its state in one word.'),
+    since: time('Since when: for a failing module the end of the first failure in a row.'),
     source: string('What decided that.'),
     reason: string('Why.'),
     waitsFor: string('The nearest thing that it waits for, if nothing holds it up.'),
     moreWaits: count('How many other things it waits for, if nothing holds it up.'),
     heldUpBy: string('The first thing in its way, also of a module whose last run succeeded.'),
+    heldUpRef: string('The object in its way, such as queue/main, if that has a name.'),
     lastError: string('Why the last attempt failed.'),
     nextTryAt: time('When it is tried again.'),
     paused: object(
@@ -98,9 +103,10 @@ const MODULE = {
     ),
     recent: string('Its last 20 runs, the oldest first: s success, f failed, a aborted.'),
     version: string('Of the files that run.'),
+    revision: count('Of its release.'),
     update: UPDATE_OF_ROW,
   }),
-  required: ['module', 'status', 'reason'],
+  required: ['module', 'status', 'since', 'reason'],
 };
 
 /** The state of the converge. */
@@ -119,6 +125,7 @@ const CONVERGE: ResponseSchema = {
 /** A hook in progress. */
 const RUNNING_HOOK = object({
   hook: string('Name of the hook, with its module in front.'),
+  module: string('Name of the module; empty for a global hook.'),
   binding: string('Kind of its binding.'),
   queue: string('Name of the queue; empty for a request to a webhook.'),
   task: string('Type of the task that runs it, such as ModuleRun; empty for a request to a webhook.'),
@@ -127,6 +134,22 @@ const RUNNING_HOOK = object({
     description: 'Of its process, which leads a group; null for a hook without one.',
   },
   runningMs: number('For how long it runs.'),
+  startedAt: time('When it began.'),
+  isDroppable: flag('Whether its task can be dropped: no other task waits for it.'),
+});
+
+/** One thing that holds the operator up. */
+const PROBLEM = object({
+  level: oneOf(['notice', 'waiting', 'broken'], 'Whether it needs a person.'),
+  text: string('One sentence.'),
+  since: timeOrNull('The first failure in a row, or the start of what runs or is paused.'),
+  module: string('Name of the module.'),
+  hook: string('Name of the hook, with its module in front.'),
+  binding: string('Name or kind of the binding.'),
+  queue: string('Name of the queue.'),
+  run: string('Id of the last run.'),
+  advice: list(string('A sentence or a command.'), 'What a person can do, the best first.'),
+  actions: list(oneOf(ACTION_NAMES, 'Name of an action.'), 'The requests that help, the best first.'),
 });
 
 /** `/now`: the first screen of the page. */
@@ -139,6 +162,7 @@ const NOW = object({
       level: oneOf(['well', 'notice', 'waiting', 'broken'], 'Whether it needs a person.'),
       text: string('The most important problem, or that there is none.'),
       problems: list(string('A sentence.'), 'The first 20 problems, the most important first.'),
+      details: list(PROBLEM, 'The same problems, with time, place, advice and actions.'),
       more: count('How many problems are not listed.'),
     },
     'The status of the operator.',
@@ -180,15 +204,11 @@ const DETAILS = object({
   ),
 });
 
-/** The body of a POST to `/modules/{name}/actions`. */
+/** The body of a POST to `/modules/{name}/actions` or `/actions`. */
 const ACTION = {
   ...object({
-    action: oneOf(MODULE_ACTIONS, 'What to do with the module.'),
-    reason: string('Why; a pause needs one. At most 1,000 characters.'),
-    to: string('Revision or version of a rollback; without it the newest good one with other files.'),
-    withValues: string('`true`: a rollback also restores the section of the ConfigMap.'),
-    dryRun: string('`true`: a rollback is only checked.'),
-    for: string('How long a pause lasts, as a Go duration such as 2h; without it until it is resumed.'),
+    action: oneOf(ACTION_NAMES, 'What to do.'),
+    ...Object.fromEntries(Object.entries(ACTION_FIELDS).map(([name, what]) => [name, string(what)])),
   }),
   required: ['action'],
 };
@@ -197,12 +217,29 @@ const ACTION = {
 const OPERATION = object({
   operation: object(
     {
-      module: string('Name of the module.'),
-      action: oneOf(MODULE_ACTIONS, 'What is done with it.'),
-      by: string('What it was requested with: page or debug socket.'),
+      module: string('Name of the module; empty for an action on something else.'),
+      target: string('What it is done with, such as `queue main`.'),
+      action: oneOf(ACTION_NAMES, 'What is done.'),
+      by: string('What it was requested with: page or debug socket, with the person if one signed in.'),
       message: string('For people.'),
     },
     'What was begun.',
+  ),
+});
+
+/** `/audit`: the last actions. */
+const AUDIT = object({
+  entries: list(
+    object({
+      time: time('When it was requested.'),
+      by: string('The client.'),
+      action: oneOf(ACTION_NAMES, 'What was requested.'),
+      target: string('What it concerned, such as `module web`.'),
+      reason: string('Why; empty if none was given.'),
+      result: oneOf(['accepted', 'refused', 'failed'], 'Whether it was begun.'),
+      message: string('For people.'),
+    }),
+    'The last 200 requests for actions since the start, the newest first.',
   ),
 });
 
@@ -256,8 +293,11 @@ export const API_SCHEMAS: Readonly<Record<string, ResponseSchema>> = Object.from
     }),
     timeline: TIMELINE,
     next: object({ items: list(NEXT_ITEM, 'The next first.') }),
+    search: SEARCH_SCHEMA,
+    docs: DOCS_SCHEMA,
     action: ACTION,
     operation: OPERATION,
+    audit: AUDIT,
     error: ERROR,
   }).map(([name, schema]) => [name, { $schema: 'http://json-schema.org/draft-07/schema#', ...schema }]),
 );

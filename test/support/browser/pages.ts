@@ -17,6 +17,7 @@ export const PAGES: readonly string[] = [
   'next',
   'graph',
   'about',
+  'docs',
 ];
 
 /** Waits until the page has everything that it shows. */
