@@ -37,6 +37,14 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
     read: ({ view }, { name }) => ({ module: name, ...moduleOf(view, name).changed() }),
   },
   {
+    path: '/modules/{name}/objects',
+    query: [],
+    read: async ({ view }, { name, signal }) => ({
+      module: name,
+      ...(await moduleOf(view, name).objects(signal)),
+    }),
+  },
+  {
     path: '/modules/{name}/history',
     query: ['from', 'to'],
     read: async ({ view }, { name, query, signal }) => {
