@@ -53,6 +53,7 @@ test('every list, and what explains, can be watched', () => {
     'module explain',
     'module versions',
     'module history',
+    'module objects',
     'module resource-monitor',
     'queue main',
     'queue list',
