@@ -3,6 +3,7 @@
 
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
+import type { ClientIdentity } from '../../src/server/api/requester.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
   HookPatchView,
@@ -110,6 +111,11 @@ export interface AboutResponse
     readonly lastError: string;
   })[];
   readonly watches: readonly WatchView[];
+}
+
+/** `me` */
+export interface MeResponse extends ClientIdentity {
+  readonly actions: readonly { readonly verb: string; readonly refusal: string | null }[];
 }
 
 /** The response to an action that was accepted. */

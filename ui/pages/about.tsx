@@ -1,6 +1,7 @@
 /** The page "About". It is read once: nothing on it changes often. */
 
 import type { VNode } from 'preact';
+import { useMe } from '../lib/me.ts';
 import type { AboutResponse } from '../lib/responses.ts';
 import { bytesText, durationText, spanText } from '../lib/time-text.ts';
 import { useResponse } from '../lib/use-response.ts';
@@ -40,6 +41,7 @@ export function AboutPage(): VNode {
 
 /** Version, pod, role and start of the operator. */
 function Identity({ about }: { about: AboutResponse }): VNode {
+  const me = useMe();
   return (
     <dl class="facts">
       <dt>Version</dt>
@@ -64,6 +66,19 @@ function Identity({ about }: { about: AboutResponse }): VNode {
       </dd>
       <dt>This page</dt>
       <dd>{about.allowsActions ? 'can run, stop, pause and resume modules' : 'is read-only'}</dd>
+      {me !== undefined && (
+        <>
+          <dt>Signed in as</dt>
+          <dd>
+            {me.user}
+            {me.expiresAt !== null && (
+              <>
+                , until <Time at={me.expiresAt} />
+              </>
+            )}
+          </dd>
+        </>
+      )}
     </dl>
   );
 }

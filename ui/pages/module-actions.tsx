@@ -6,6 +6,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { changes } from '../lib/live.ts';
+import { useRefusals } from '../lib/me.ts';
 import type { ModuleResponse } from '../lib/responses.ts';
 import { allowsActions } from '../lib/site.ts';
 import { type Order, runAction } from './run-action.ts';
@@ -20,6 +21,7 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
   const isEnabled = status !== 'disabled' && status !== 'deleting' && status !== 'undecided';
   const [result, setResult] = useState<{ text: string; isError: boolean }>();
   const [isBusy, setBusy] = useState(false);
+  const refusals = useRefusals(module);
   const [isPausing, setPausing] = useState(false);
   // The stream reports pauses only after some seconds.
   const [requested, setRequested] = useState<boolean>();
@@ -35,7 +37,12 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
     changes.value += 1;
   };
   const button = (text: string, body: Order, title: string): VNode => (
-    <button type="button" disabled={isBusy} title={title} onClick={() => void order(body)}>
+    <button
+      type="button"
+      disabled={isBusy || refusals.has(body.action)}
+      title={refusals.get(body.action) ?? title}
+      onClick={() => void order(body)}
+    >
       {text}
     </button>
   );
@@ -55,12 +62,19 @@ function ActionBar({ module: { module, status, paused } }: { module: ModuleRespo
         )}
       {status === 'starting' && button('Stop the run', { action: 'abort' }, 'End the run in progress')}
       {!isPaused ? (
-        <button type="button" disabled={isBusy} onClick={() => setPausing(true)}>
+        <button
+          type="button"
+          disabled={isBusy || refusals.has('pause')}
+          title={refusals.get('pause')}
+          onClick={() => setPausing(true)}
+        >
           Pause …
         </button>
       ) : (
         button('Resume', { action: 'resume' }, 'End the pause')
       )}
+      {/* The title of a disabled button is not shown to everyone. */}
+      {refusals.size > 0 && <p class="dim">{[...refusals.values()][0]}</p>}
       <output class={result?.isError === true ? 'bad' : 'dim'}>{result?.text}</output>
       {isPausing && (
         <PauseDialog

@@ -3,11 +3,12 @@
  * request.
  */
 
-import type { SteadyClock } from '@addon-operator/base/clock';
-import type { ErrorCode } from '@addon-operator/base/errors';
+import type { Clock } from '@addon-operator/base/clock';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
+import { RequestRefusal } from './request-refusal.ts';
+import type { ModuleAccess, Requester } from './requester.ts';
 
 /** Which operator responds. */
 export interface OperatorIdentity {
@@ -15,7 +16,7 @@ export interface OperatorIdentity {
   /** Different after each start. */
   readonly bootId: string;
   readonly nowIso: () => string;
-  readonly clock: SteadyClock;
+  readonly clock: Clock;
   /** Name of the pod or the machine. */
   readonly replica: string;
   readonly namespace: string;
@@ -42,31 +43,49 @@ export interface ApiParts {
   readonly parameters: { list(): readonly RuntimeParameterView[] };
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
-  /** Whether the client may also change something; default false. */
-  readonly allowsActions?: boolean;
 }
 
-/** A request that is refused. */
-export class RequestRefusal extends Error {
-  readonly status: number;
-  readonly code: ErrorCode;
-
-  constructor(status: number, code: ErrorCode, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
+/**
+ * What a client needs to read a route. `list`: the state of all modules. `get`: that of the module in the path. `values`: its
+ * values, or text that may show them. `none`: nothing besides a sign-in.
+ */
+export type ReadAccess = 'list' | 'get' | 'values' | 'none';
 
 export interface ApiRoute {
   /** Below the prefix; `{name}` is one part of the path. */
   readonly path: string;
   /** The query parameters it knows. */
   readonly query: readonly string[];
-  readonly read: (
-    parts: ApiParts,
-    input: { readonly name: string; readonly query: URLSearchParams; readonly signal: AbortSignal },
-  ) => object | Promise<object>;
+  readonly access: ReadAccess;
+  /** The module of a path that names something else; default: the name in the path. */
+  readonly moduleOf?: (parts: ApiParts, name: string) => string | undefined;
+  readonly read: (parts: ApiParts, input: RouteInput) => object | Promise<object>;
+}
+
+/** What a route reads from its request. */
+export interface RouteInput {
+  readonly name: string;
+  readonly query: URLSearchParams;
+  readonly requester: Requester;
+  readonly signal: AbortSignal;
+}
+
+/** The access that reading a route needs; undefined: none. */
+export function accessTo(
+  { access, moduleOf = (_parts, name) => name }: Pick<ApiRoute, 'access' | 'moduleOf'>,
+  parts: ApiParts,
+  name: string,
+): ModuleAccess | undefined {
+  switch (access) {
+    case 'none':
+      return undefined;
+    case 'list':
+      return { verb: 'list', module: undefined };
+    case 'get':
+      return { verb: 'get', module: moduleOf(parts, name) };
+    case 'values':
+      return { verb: 'get', module: moduleOf(parts, name), subresource: 'values' };
+  }
 }
 
 // Strict: `Number` alone would accept an empty string, signs and exponents.

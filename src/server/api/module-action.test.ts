@@ -122,7 +122,7 @@ test('a pause that cannot be saved is a failure', async () => {
 test('an action that the client may not request does nothing', async () => {
   const asked: unknown[] = [];
   const requester: Requester = {
-    by: 'page (alice)',
+    ...trustedRequester('page (alice)'),
     refusalOf: (verb, module) => Promise.resolve(`alice may not ${verb} module ${module ?? ''}`),
   };
   const request = { module: 'web', body: '{"action":"abort"}', requester };

@@ -4,8 +4,6 @@
  * recorded as an Event with the channel through which it came.
  */
 
-import { errorText } from '@addon-operator/base/error-text';
-import { codeOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { RouteResponse } from '@addon-operator/http-server/response';
 import { isObject, parseJson } from '@addon-operator/json';
@@ -16,7 +14,7 @@ import type { RollbackModule } from '../../status/module-rollback.ts';
 import { noModuleResponse, type PauseCommands, pauseResponse, resumeResponse } from '../module-responses.ts';
 import { operationResponse, type RequestOperation } from '../operation-response.ts';
 import { rollbackResponse } from '../rollback-response.ts';
-import { apiError, jsonResponse } from './api-response.ts';
+import { apiError, apiFailure, jsonResponse } from './api-response.ts';
 import type { Requester } from './requester.ts';
 
 export const MODULE_ACTIONS = [...OPERATIONS, 'pause', 'resume', 'rollback'] as const;
@@ -101,7 +99,7 @@ export async function moduleActionResponse(
     parts.onAction?.({ module, action, reason: fields.get('reason') ?? '', by });
     return jsonResponse(202, { operation: { module, action, by, message: content.trim() } });
   } catch (error) {
-    return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
+    return apiFailure(error);
   }
 }
 

@@ -4,7 +4,8 @@
  */
 
 import type { DaemonView, GraphModule, ModuleView, SectionView } from '../../status/daemon-view.ts';
-import { type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
+import { type ApiRoute, numberOf, type ReadAccess } from './api-route.ts';
+import { RequestRefusal } from './request-refusal.ts';
 
 /** In place of the name of a module: the values and hooks that belong to none. */
 const GLOBAL = 'global';
@@ -16,6 +17,7 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
   {
     path: '/modules/{name}',
     query: [],
+    access: 'get',
     read: async ({ view }, { name, signal }) => {
       const explanation = await view.explainModule(name, signal);
       if (explanation === undefined) throw unknownModule(name);
@@ -24,16 +26,19 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
   },
   section('values', (sections) => sections.map(({ name, view }) => ({ name, values: view.layeredValues() }))),
   section('patches', (sections) => sections.map(({ name, view }) => ({ name, patches: view.hookPatches() }))),
-  ofHooks('snapshots', (view) => view.hookSnapshots()),
-  ofHooks('hooks', (view) => view.hooks()),
+  ofHooks('snapshots', 'values', (view) => view.hookSnapshots()),
+  ofHooks('hooks', 'get', (view) => view.hooks()),
   {
     path: '/modules/{name}/drift',
     query: [],
+    access: 'get',
     read: ({ view }, { name }) => ({ module: name, drift: moduleOf(view, name).drift() }),
   },
   {
     path: '/modules/{name}/history',
     query: ['from', 'to'],
+    // A comparison of revisions shows manifests.
+    access: 'values',
     read: async ({ view }, { name, query, signal }) => {
       const module = moduleOf(view, name);
       // The history alone is cheap; a comparison reads two releases.
@@ -45,6 +50,7 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
   {
     path: '/modules/{name}/diff',
     query: [],
+    access: 'values',
     read: async ({ view, identity: { clock } }, { name, signal }) => {
       const startMs = clock.steadyMs();
       const lines = (await moduleOf(view, name).changes(signal)).split('\n');
@@ -56,10 +62,11 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
       };
     },
   },
-  { path: '/delivery', query: [], read: ({ view }) => view.deliveryState() },
+  { path: '/delivery', query: [], access: 'list', read: ({ view }) => view.deliveryState() },
   {
     path: '/graph',
     query: [],
+    access: 'list',
     read: ({ view }) => graphData(view.moduleGraph()),
   },
 ];
@@ -96,6 +103,7 @@ function section(
   return {
     path: `/modules/{name}/${word}`,
     query: [],
+    access: 'values',
     read: ({ view }, { name }) => {
       const global = { name: GLOBAL, view: view.global };
       if (name === GLOBAL) return { module: name, sections: read([global]) };
@@ -106,10 +114,15 @@ function section(
 }
 
 /** A route about the hooks of one module, or of `global`. */
-function ofHooks(word: string, read: (section: SectionView) => readonly object[]): ApiRoute {
+function ofHooks(
+  word: string,
+  access: ReadAccess,
+  read: (section: SectionView) => readonly object[],
+): ApiRoute {
   return {
     path: `/modules/{name}/${word}`,
     query: [],
+    access,
     read: ({ view }, { name }) => ({
       module: name,
       hooks: read(name === GLOBAL ? view.global : moduleOf(view, name)),
