@@ -12,6 +12,7 @@ import type { Place } from './lib/places.ts';
 import { location, signInMode, signOut, token } from './lib/site.ts';
 import { nextTheme, theme } from './lib/theme.ts';
 import { AboutPage } from './pages/about.tsx';
+import { DocsPage } from './pages/docs.tsx';
 import { GraphPage } from './pages/graph.tsx';
 import { ModulePage } from './pages/module.tsx';
 import { ModulesPage } from './pages/modules.tsx';
@@ -22,6 +23,7 @@ import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
 import { SignInBanner, SignInPage } from './pages/sign-in.tsx';
 import { StandbyPage } from './pages/standby.tsx';
+import { isSearchOpen, Search } from './parts/search.tsx';
 import { Empty, Link, Title } from './parts/text.tsx';
 
 /** Pages in the order of the navigation: path, name, key after `g`. */
@@ -55,6 +57,7 @@ export function App(): VNode {
         </div>
       </div>
       <Speaker />
+      <Search />
       <Help />
     </>
   );
@@ -83,6 +86,8 @@ function Page({ place }: { place: Place }): VNode {
       return <GraphPage />;
     case 'about':
       return <AboutPage />;
+    case 'docs':
+      return <DocsPage />;
     case 'unknown':
       return (
         <>
@@ -118,8 +123,25 @@ function Navigation(): VNode {
     <header class="side">
       <Link class="brand" to="">
         <span class={`dot ${link.value === 'live' ? levelTone.value : 'off'}`} aria-hidden="true" />
-        addon-operator
+        <span>
+          {live.value.cluster || 'addon-operator'}
+          {live.value.namespace !== '' && (
+            <span class="where dim">
+              {live.value.namespace}
+              {live.value.version !== '' && ` · ${live.value.version}`}
+            </span>
+          )}
+        </span>
       </Link>
+      <button
+        type="button"
+        class="find"
+        onClick={() => {
+          isSearchOpen.value = true;
+        }}
+      >
+        Search <kbd aria-hidden="true">/</kbd>
+      </button>
       <nav aria-label="Pages">
         <ul>
           {PAGES.map(([path, name]) => (
@@ -133,8 +155,7 @@ function Navigation(): VNode {
       </nav>
       <div class="tools">
         <button type="button" onClick={nextTheme}>
-          <span class="unseen">Colours: </span>
-          {THEME_WORDS[theme.value]}
+          Theme: {THEME_WORDS[theme.value]}
         </button>
         <button
           type="button"
@@ -154,7 +175,7 @@ function Navigation(): VNode {
   );
 }
 
-const THEME_WORDS = { system: 'Auto', light: 'Light', dark: 'Dark' } as const;
+const THEME_WORDS = { system: 'auto', light: 'light', dark: 'dark' } as const;
 /** A notice is no problem, so it has the colour of a good state. */
 const LEVEL_TONES = { well: 'ok', notice: 'ok', waiting: 'wait', broken: 'bad' } as const;
 const levelTone = computed(() => {
@@ -205,7 +226,8 @@ function Help(): VNode {
     else dialog.current?.close();
   }, [isOpen]);
   const keys = [
-    ['/', 'filter this page'],
+    ['/', 'search everything'],
+    ['f', 'filter this page'],
     ['?', 'show these keys'],
     ...PAGES.map(([, name, key]) => [`g ${key}`, `go to ${name}`] as const),
   ] as const;

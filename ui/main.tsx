@@ -8,11 +8,13 @@ import { App, isHelpOpen, PAGES } from './app.tsx';
 import { startClock } from './lib/clock.ts';
 import { escapeAllTexts } from './lib/escape-texts.ts';
 import { listenToKeys } from './lib/keys.ts';
-import { followOperator } from './lib/live.ts';
+import { followOperator, link, live } from './lib/live.ts';
 import { titleOfPlace } from './lib/places.ts';
 import { followLinks, location, navigate } from './lib/site.ts';
+import { tabIcon, tabTitle } from './lib/tab.ts';
 import { applyTheme } from './lib/theme.ts';
 import { visibleText } from './lib/visible-text.ts';
+import { isSearchOpen } from './parts/search.tsx';
 
 // First: it must see every string that is ever rendered.
 escapeAllTexts();
@@ -22,6 +24,9 @@ followLinks();
 listenToKeys({
   pages: new Map(PAGES.map(([path, , key]) => [key, path])),
   go: navigate,
+  search: () => {
+    isSearchOpen.value = true;
+  },
   filter: () => {
     const field = document.querySelector<HTMLInputElement>('input[type=search]');
     field?.focus();
@@ -32,7 +37,10 @@ listenToKeys({
   },
 });
 effect(() => {
-  document.title = visibleText(`${titleOfPlace(location.value.place)} · addon-operator`);
+  const { headline, cluster } = live.value;
+  const level = link.value === 'live' ? (headline?.level ?? 'unknown') : 'unknown';
+  document.title = visibleText(tabTitle(titleOfPlace(location.value.place), cluster, level));
+  document.querySelector('link[rel=icon]')?.setAttribute('href', tabIcon(level));
 });
 void followOperator();
 const root = document.querySelector('#app');

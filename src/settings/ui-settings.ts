@@ -35,6 +35,13 @@ export const UI_SETTINGS = {
     'false',
     'Allow users of the page to run, stop, pause and resume modules; otherwise the page only reads.',
   ),
+  clusterName: setting(
+    'cluster-name',
+    'ADDON_OPERATOR_CLUSTER_NAME',
+    textType,
+    '',
+    'Name of the cluster that the page shows; default: clusterName of the global values.',
+  ),
   uiAllowedHosts: setting(
     'ui-allowed-hosts',
     'ADDON_OPERATOR_UI_ALLOWED_HOSTS',

@@ -20,6 +20,8 @@ export interface ModuleRow {
   readonly moreWaits?: number;
   /** The first thing in its way, also of a module whose last run succeeded. */
   readonly heldUpBy?: string;
+  /** The object in its way, such as `queue/main`, if that has a name. */
+  readonly heldUpRef?: string;
   readonly lastError?: string;
   readonly nextTryAt?: string;
   readonly paused?: Pick<ModulePause, 'reason' | 'until'>;
@@ -42,7 +44,8 @@ const MAX_HELD = 90;
 
 /** A module as lists have it. */
 export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined): ModuleRow {
-  const { module, status, since, source, reason, lastError, nextTryAt, paused, heldUpBy } = summary;
+  const { module, status, since, source, reason, lastError, nextTryAt, paused, heldUpBy, heldUpRef } =
+    summary;
   const [nearest, ...others] = summary.waitsFor;
   const { version, revision, update } = summary;
   const last = runs?.last ?? null;
@@ -57,7 +60,7 @@ export function moduleRow(summary: ModuleSummary, runs: ModuleRuns | undefined):
           ...(nearest !== undefined && { waitsFor: startOf(nearest, MAX_LENGTH) }),
           ...(others.length > 0 && { moreWaits: others.length }),
         }
-      : { heldUpBy: startOf(heldUpBy, MAX_HELD) }),
+      : { heldUpBy: startOf(heldUpBy, MAX_HELD), ...(heldUpRef !== undefined && { heldUpRef }) }),
     ...(lastError !== null && { lastError: endOf(lastError, MAX_ERROR) }),
     ...(nextTryAt !== null && { nextTryAt }),
     ...(paused !== null && { paused: { reason: startOf(paused.reason, MAX_LENGTH), until: paused.until } }),

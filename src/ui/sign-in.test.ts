@@ -96,6 +96,7 @@ const RULES: Readonly<Record<string, string>> = {
   '/delivery': 'list modules',
   '/graph': 'list modules',
   '/about': 'list modules',
+  '/search': 'list modules',
   '/runs': 'list modules',
   '/runs/{name}': 'get modules/values web',
   '/events/{name}': 'list modules',
@@ -103,7 +104,7 @@ const RULES: Readonly<Record<string, string>> = {
   '/stream': 'list modules',
 };
 /** What anyone who is signed in may read. */
-const WITHOUT_RULE = ['/api/v1/me'];
+const WITHOUT_RULE = ['/api/v1/me', '/api/v1/docs'];
 
 test.each(PRIVATE)('%s %s needs a user in both modes', async (method, path) => {
   const { port } = await kubernetesPage();

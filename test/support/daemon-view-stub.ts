@@ -40,6 +40,7 @@ export const NO_COMMANDS: Pick<
     clock: new FakeClock(),
     nowIso: () => '1970-01-01T00:00:00.000Z',
     replica: 'pod',
+    cluster: '',
     namespace: 'n',
     role: 'alone',
     usage: () => ({

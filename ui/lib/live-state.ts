@@ -12,6 +12,10 @@ export interface LiveState {
   /** Empty before the first response; another one after each start of the operator. */
   readonly bootId: string;
   readonly version: string;
+  /** Of the operator. */
+  readonly namespace: string;
+  /** Its name; empty if it has none. */
+  readonly cluster: string;
   /** Everything is there: an empty list means that there is nothing. */
   readonly isReady: boolean;
   readonly queues: ReadonlyMap<string, QueueResponse>;
@@ -27,6 +31,8 @@ export interface LiveState {
 export const EMPTY_STATE: LiveState = {
   bootId: '',
   version: '',
+  namespace: '',
+  cluster: '',
   isReady: false,
   queues: new Map(),
   modules: new Map(),
@@ -55,7 +61,7 @@ class Draft {
     return copy;
   }
 
-  clear(fields: Pick<LiveState, 'bootId' | 'version'>): void {
+  clear(fields: Pick<LiveState, 'bootId'>): void {
     this.#maps.clear();
     this.state = { ...EMPTY_STATE, ...fields };
   }
@@ -81,6 +87,8 @@ export function afterEvents(state: LiveState, events: readonly StreamEvent[]): L
 interface Data extends HeadlineResponse {
   readonly bootId: string;
   readonly version: string;
+  readonly namespace?: string;
+  readonly cluster?: string;
   readonly topic: string;
   readonly data: Data;
   readonly queues: readonly QueueResponse[];
@@ -97,8 +105,9 @@ function apply(draft: Draft, event: string, data: Data): void {
   const { state } = draft;
   switch (event) {
     case 'hello': {
-      const { bootId, version } = data;
-      if (bootId !== state.bootId) draft.clear({ bootId, version });
+      const { bootId, version, namespace = '', cluster = '' } = data;
+      if (bootId !== state.bootId) draft.clear({ bootId });
+      draft.state = { ...draft.state, version, namespace, cluster };
       return;
     }
     case 'ready':

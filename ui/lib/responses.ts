@@ -4,6 +4,8 @@
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
 import type { ClientIdentity } from '../../src/server/api/requester.ts';
+import type { SearchResult } from '../../src/server/api/search.ts';
+import type { DocsSection } from '../../src/server/search-docs.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
   HookPatchView,
@@ -33,6 +35,7 @@ export type {
   RunDetails,
   RunList,
   RunView,
+  SearchResult,
   TaskView,
 };
 
@@ -116,6 +119,17 @@ export interface AboutResponse
 /** `me` */
 export interface MeResponse extends ClientIdentity {
   readonly actions: readonly { readonly verb: string; readonly refusal: string | null }[];
+}
+
+/** `search?q=` */
+export interface SearchResponse {
+  readonly results: readonly SearchResult[];
+}
+
+/** `docs?page=` */
+export interface DocsResponse {
+  readonly page: string;
+  readonly sections: readonly DocsSection[];
 }
 
 /** The response to an action that was accepted. */

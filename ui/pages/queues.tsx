@@ -1,6 +1,7 @@
 /** The pages "Queues" and of one queue. Both come from the stream, which has the first tasks of each queue. */
 
 import type { VNode } from 'preact';
+import { equalTasks } from '../../src/status/equal-tasks.ts';
 import { live } from '../lib/live.ts';
 import { pathTo, pathToRef } from '../lib/places.ts';
 import type { QueueResponse, TaskView } from '../lib/responses.ts';
@@ -70,7 +71,8 @@ const SHOWN_TASKS = 3;
 
 /** A busy queue with its first tasks. */
 function QueueCard({ queue }: { queue: QueueResponse }): VNode {
-  const rest = queue.length - Math.min(queue.tasks.length, SHOWN_TASKS);
+  const shown = equalTasks(queue.tasks).slice(0, SHOWN_TASKS);
+  const rest = queue.length - shown.reduce((sum, { count }) => sum + count, 0);
   return (
     <section class="card">
       <header>
@@ -82,7 +84,7 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
         <QueueState status={queue.status} />
       </header>
       <Keys queue={queue} />
-      <Tasks tasks={queue.tasks.slice(0, SHOWN_TASKS)} />
+      <Tasks tasks={queue.tasks} most={SHOWN_TASKS} />
       {rest > 0 && (
         <p>
           <Link to={pathTo(['queues', queue.name])}>{counted(rest, 'more task')}</Link>
@@ -132,13 +134,19 @@ export function QueuePage({ name }: { name: string }): VNode {
   );
 }
 
-/** Tasks in order, the first one with everything that is known about it. */
-function Tasks({ tasks }: { tasks: readonly TaskView[] }): VNode {
+/** Tasks in order, equal ones once, the first one with everything that is known about it. */
+function Tasks({ tasks, most }: { tasks: readonly TaskView[]; most?: number }): VNode {
+  const groups = equalTasks(tasks).slice(0, most);
   return (
     <ol class="tasks">
-      {tasks.map((task) => (
+      {groups.map(({ task, count }) => (
         <li key={task.id}>
           <TaskText task={task} />
+          {count > 1 && (
+            <p>
+              <strong>×{count}</strong> <span class="dim">equal tasks, the first one of them:</span>
+            </p>
+          )}
           <Waits task={task} />
           <p class="dim">
             {task.trigger !== '' && <>{capital(task.trigger)} · </>}

@@ -67,3 +67,38 @@ export function ChoiceFilter({
     </label>
   );
 }
+
+/** One of a few values as buttons in a row, in the address; pressing the chosen one again removes it. */
+export function ChipFilter({
+  name,
+  label,
+  chips,
+  all,
+}: {
+  name: string;
+  label: string;
+  /** Without a count: no number. */
+  chips: readonly { readonly value: string; readonly text: string; readonly count?: number }[];
+  /** How many there are without the filter; absent: there is no button for that. */
+  all?: number;
+}): VNode {
+  const chosen = location.value.query.get(name) ?? '';
+  const shown = all === undefined ? chips : [{ value: '', text: 'all', count: all }, ...chips];
+  return (
+    <fieldset class="chips">
+      <legend class="unseen">{label}</legend>
+      {shown.map(({ value, text, count }) => (
+        <button
+          key={value}
+          type="button"
+          class="chip"
+          aria-pressed={value === chosen}
+          onClick={() => setFilter(name, value === chosen ? '' : value)}
+        >
+          {text}
+          {count !== undefined && <span class="number"> {count}</span>}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

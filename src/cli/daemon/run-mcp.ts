@@ -1,14 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { fieldsOf, parseJson } from '@addon-operator/json';
 import { McpSession, type ToolResult } from '../../mcp/mcp-session.ts';
-import { DocsSearch, sectionsOf } from '../../mcp/search-docs.ts';
 import { serveMcp } from '../../mcp/serve-mcp.ts';
 import { type Tool, type ToolArguments, toolsFor } from '../../mcp/tools.ts';
-import { OWN_CODE } from '../../own-code.ts';
 import { requestDebug } from '../../server/debug-client.ts';
+import { indexDocs } from '../../server/read-docs.ts';
+import type { DocsSearch } from '../../server/search-docs.ts';
 import type { CliHost } from '../cli-host.ts';
 import { readVersion } from '../version.ts';
 
@@ -38,7 +35,7 @@ export async function runMcp({ socketPath, allowsActions }: RunMcpOptions, host:
       case 'lint':
         return await lintReport(args, host);
       case 'docs':
-        docs ??= readDocs();
+        docs ??= indexDocs();
         return { sections: (await docs).search(String(args['query'])) };
     }
   };
@@ -66,25 +63,4 @@ async function lintReport(args: ToolArguments, host: CliHost): Promise<object> {
     { ...host, stdout: output, stderr: { write: () => true } },
   );
   return fieldsOf(parseJson(report));
-}
-
-/** The pages of the checkout, or those that were built into the program. */
-async function readDocs(): Promise<DocsSearch> {
-  const pages = await pagesIn(fileURLToPath(new URL('../docs', OWN_CODE))).catch(builtPages);
-  return new DocsSearch(pages.flatMap(([page, text]) => sectionsOf(page, text)));
-}
-
-async function builtPages(): Promise<Pages> {
-  const built = fieldsOf(parseJson(await readFile(new URL('docs.json', OWN_CODE), 'utf8')));
-  return Object.entries(built).map(([page, text]) => [page, String(text)]);
-}
-
-type Pages = readonly (readonly [page: string, text: string])[];
-
-async function pagesIn(directory: string): Promise<Pages> {
-  const names = await readdir(directory, { recursive: true });
-  const pages = names.filter((name) => name.endsWith('.md')).toSorted();
-  return await Promise.all(
-    pages.map(async (name) => [name, await readFile(join(directory, name), 'utf8')] as const),
-  );
 }

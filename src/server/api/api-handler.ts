@@ -17,11 +17,19 @@ import type { NextItem } from '../../status/next-item.ts';
 import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { apiFailure, jsonResponse } from './api-response.ts';
-import { type ApiParts, type ApiRoute, accessTo, numberOf, type RouteInput } from './api-route.ts';
+import {
+  type ApiParts,
+  type ApiRoute,
+  accessTo,
+  clusterNameOf,
+  numberOf,
+  type RouteInput,
+} from './api-route.ts';
 import { meData } from './me.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
 import { RequestRefusal } from './request-refusal.ts';
 import { type Requester, requireAccess } from './requester.ts';
+import { docsPage, searchResults } from './search.ts';
 
 export const API_PREFIX = '/api/v1';
 
@@ -55,6 +63,28 @@ const ROUTES: readonly ApiRoute[] = [
   { path: '/queues', query: [], access: 'list', read: ({ view }) => ({ queues: queuesData(view) }) },
   { path: '/modules', query: [], access: 'list', read: ({ view }) => ({ modules: modulesData(view) }) },
   ...MODULE_ROUTES,
+  {
+    path: '/search',
+    query: ['q'],
+    access: 'list',
+    read: async ({ view, docs }, { query, signal }) => {
+      const words = query.get('q') ?? '';
+      const sections = words.trim() === '' ? [] : await docs?.search(words);
+      return { results: await searchResults(view, words, sections ?? [], signal) };
+    },
+  },
+  {
+    path: '/docs',
+    query: ['page'],
+    access: 'none',
+    read: async (_parts, { query }) => {
+      const page = query.get('page') ?? '';
+      const found = await docsPage(page);
+      if (found === undefined)
+        throw new RequestRefusal(404, 'REQUEST_INVALID', `there is no page "${page.slice(0, 100)}"`);
+      return found;
+    },
+  },
   { path: '/about', query: [], access: 'list', read: aboutData },
   { path: '/me', query: ['module'], access: 'none', read: (_parts, input) => meData(input) },
   {
@@ -239,7 +269,8 @@ function nowData({ view, identity }: ApiParts): object {
 }
 
 /** Which operator this is, and how it fares. */
-function aboutData({ view, identity, parameters }: ApiParts, { requester }: RouteInput): object {
+function aboutData(parts: ApiParts, { requester }: RouteInput): object {
+  const { view, identity, parameters } = parts;
   const { version, bootId, replica, namespace, role } = identity;
   return {
     version,
@@ -247,6 +278,7 @@ function aboutData({ view, identity, parameters }: ApiParts, { requester }: Rout
     at: identity.nowIso(),
     replica,
     namespace,
+    cluster: clusterNameOf(parts),
     role,
     allowsActions: requester.allowsActions,
     process: identity.usage(),

@@ -9,6 +9,7 @@ import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts'
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { RequestRefusal } from './request-refusal.ts';
 import type { ModuleAccess, Requester } from './requester.ts';
+import type { DocsIndex } from './search.ts';
 
 /** Which operator responds. */
 export interface OperatorIdentity {
@@ -20,6 +21,8 @@ export interface OperatorIdentity {
   /** Name of the pod or the machine. */
   readonly replica: string;
   readonly namespace: string;
+  /** Name of the cluster by the settings; empty if they have none. */
+  readonly cluster: string;
   /** `alone` without high availability. */
   readonly role: 'alone' | 'leader';
   readonly usage: () => ProcessUsage;
@@ -43,6 +46,15 @@ export interface ApiParts {
   readonly parameters: { list(): readonly RuntimeParameterView[] };
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
+  /** Of the documentation; absent: it is not searched. */
+  readonly docs?: DocsIndex;
+}
+
+/** The name of the cluster by the settings, or else by the global values; empty without both. */
+export function clusterNameOf({ identity, view }: Pick<ApiParts, 'identity' | 'view'>): string {
+  if (identity.cluster !== '') return identity.cluster;
+  const { clusterName } = view.global.values();
+  return typeof clusterName === 'string' ? clusterName : '';
 }
 
 /**

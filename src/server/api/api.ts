@@ -12,6 +12,7 @@ import { apiError } from './api-response.ts';
 import type { ApiParts } from './api-route.ts';
 import { type ModuleActionParts, moduleActionResponse } from './module-action.ts';
 import type { Requester } from './requester.ts';
+import { DocsIndex } from './search.ts';
 import { streamRoute } from './stream-route.ts';
 
 const ACTIONS_PATH = '/modules/{name}/actions';
@@ -46,6 +47,7 @@ export interface CreateApiParts extends ApiParts, ModuleActionParts {
  */
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
+  const docs = new DocsIndex();
   const stream = streamRoute(parts);
   const responseTo = async (
     request: ServerRequest,
@@ -55,7 +57,7 @@ export function createApi(parts: CreateApiParts): Api {
     const { method, path, body } = request;
     if (path === `${API_PREFIX}/stream`) return await stream(request, requester, signal);
     const module = ACTIONS_PATTERN.exec(path)?.groups?.['name'];
-    if (module === undefined) return await apiResponse(parts, request, requester, signal);
+    if (module === undefined) return await apiResponse({ ...parts, docs }, request, requester, signal);
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
     if (!requester.allowsActions) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
     return await moduleActionResponse(parts, { module, body, requester }, signal);

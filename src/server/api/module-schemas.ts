@@ -250,6 +250,7 @@ const ABOUT = object({
   at: time('When the response was made.'),
   replica: string('Name of the pod or the machine.'),
   namespace: string('Namespace of the operator.'),
+  cluster: string('Name of the cluster; empty if it has none.'),
   role: oneOf(['alone', 'leader'], 'alone: without high availability.'),
   allowsActions: flag('Whether who asks may also change something.'),
   process: object(

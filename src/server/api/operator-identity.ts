@@ -8,6 +8,7 @@ import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { OperatorMetrics } from '../../metrics/operator-metrics.ts';
 import type { InstanceSettings } from '../../settings/config-map-settings.ts';
 import type { LeaseSettings } from '../../settings/lease-settings.ts';
+import type { UiSettings } from '../../settings/ui-settings.ts';
 import type { OperatorIdentity } from './api-route.ts';
 
 /** The identity of this operator, and what its process has used since its start. */
@@ -16,7 +17,10 @@ export function operatorIdentity(
     podName,
     namespace,
     isHaEnabled,
-  }: Pick<LeaseSettings, 'podName' | 'isHaEnabled'> & Pick<InstanceSettings, 'namespace'>,
+    clusterName,
+  }: Pick<LeaseSettings, 'podName' | 'isHaEnabled'> &
+    Pick<InstanceSettings, 'namespace'> &
+    Pick<UiSettings, 'clusterName'>,
   { clock, version }: { readonly clock: Clock; readonly version: string },
   metrics: Pick<OperatorMetrics, 'eventLoopDelay'>,
   bootId: string,
@@ -32,6 +36,7 @@ export function operatorIdentity(
     nowIso: () => isoTime(clock.wallMs()),
     replica: podName,
     namespace,
+    cluster: clusterName,
     role: isHaEnabled ? 'leader' : 'alone',
     usage: () => {
       const { rss, heapUsed } = process.memoryUsage();

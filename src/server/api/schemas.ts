@@ -20,6 +20,7 @@ import {
   time,
   timeOrNull,
 } from './schema-parts.ts';
+import { DOCS_SCHEMA, SEARCH_SCHEMA } from './search.ts';
 
 /** Something that a task waits for. */
 const WAIT = object({
@@ -84,6 +85,7 @@ const MODULE = {
     waitsFor: string('The nearest thing that it waits for, if nothing holds it up.'),
     moreWaits: count('How many other things it waits for, if nothing holds it up.'),
     heldUpBy: string('The first thing in its way, also of a module whose last run succeeded.'),
+    heldUpRef: string('The object in its way, such as queue/main, if that has a name.'),
     lastError: string('Why the last attempt failed.'),
     nextTryAt: time('When it is tried again.'),
     paused: object(
@@ -275,6 +277,8 @@ export const API_SCHEMAS: Readonly<Record<string, ResponseSchema>> = Object.from
       ),
     }),
     next: object({ items: list(NEXT_ITEM, 'The next first.') }),
+    search: SEARCH_SCHEMA,
+    docs: DOCS_SCHEMA,
     action: ACTION,
     operation: OPERATION,
     error: ERROR,

@@ -11,7 +11,7 @@ import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { Redactor } from '@addon-operator/masking/redactor';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { headlineData, modulesData, nextData, queuesData } from './api-handler.ts';
-import type { OperatorIdentity } from './api-route.ts';
+import { clusterNameOf, type OperatorIdentity } from './api-route.ts';
 import { LiveLines } from './live-lines.ts';
 
 export interface StreamHubOptions {
@@ -131,11 +131,19 @@ export class StreamHub {
   }
 
   #sendSnapshots(client: Client, lastEventId: string | undefined): void {
-    const { bootId, version } = this.#options.identity;
+    const { bootId, version, namespace, nowIso } = this.#options.identity;
     const missed = this.#missedSince(lastEventId);
     const isResumed = missed !== undefined;
-    const at = this.#options.identity.nowIso();
-    const hello = { bootId, version, at, seq: this.#seq, isResumed, heartbeatMs: HEARTBEAT_MS };
+    const hello = {
+      bootId,
+      version,
+      namespace,
+      cluster: clusterNameOf(this.#options),
+      at: nowIso(),
+      seq: this.#seq,
+      isResumed,
+      heartbeatMs: HEARTBEAT_MS,
+    };
     let content = eventText('hello', JSON.stringify(hello));
     for (const topic of client.topics)
       if (!isResumed || topic === 'log')
