@@ -9,8 +9,8 @@ import type { Delivery } from '../delivery/delivery.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
 import { debugCommands } from '../requests/debug-commands.ts';
+import { recordAction } from '../server/api/action-response.ts';
 import { type Api, createApi } from '../server/api/api.ts';
-import { recordAction } from '../server/api/module-action.ts';
 import { operatorIdentity } from '../server/api/operator-identity.ts';
 import { startDebug } from '../server/start-debug.ts';
 import type { InstanceSettings } from '../settings/config-map-settings.ts';
@@ -94,6 +94,7 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
   const { releases, extensions, records } = modules;
   const { clock } = host;
   const adjustable = [logLevelParameter(host.log), logs.configMapEvents.parameter];
+  const ref = { namespace: settings.namespace, name: settings.configMapName };
   const commands = debugCommands({
     model,
     queueing,
@@ -104,11 +105,11 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
     records,
     reconcile,
     recorder,
+    flags: { kube: base.cluster.main, ref },
     pauses: followed.pauses,
     configuration: built.configuration,
     rollback: {
       writeSection: async (key, section, signal) => {
-        const ref = { namespace: settings.namespace, name: settings.configMapName };
         await saveSection(base.cluster.main, ref, key, () => section, { isCreated: true }, signal);
       },
       // An Event is a courtesy: the log has the same.

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cliRun as run } from '../../test/support/cli-run.ts';
 import { daemonView, moduleView } from '../../test/support/daemon-view-stub.ts';
 import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
+import { problem } from '../status/operator-problems.ts';
 import { findDebugSocket } from './find-socket.ts';
 
 let directory = '';
@@ -47,12 +48,13 @@ test.each([
     level,
     text: 'one sentence',
     problems: ['one sentence', 'two'],
+    details: [problem('broken', 'one sentence'), problem('waiting', 'two', { advice: ['wait'] })],
     modules: { ready: 1 },
     tasks: 3,
   };
   await startDaemon(daemonView({ status: () => status }));
   const host = { cwd: directory };
-  const text = 'one sentence\n- two\nmodules: 1 ready\ntasks: 3\n';
+  const text = 'one sentence\n- two\n  to fix: wait\nmodules: 1 ready\ntasks: 3\n';
   expect(await run('status', host)).toEqual({ exitCode, stdout: text, stderr: '' });
   expect(await run('status -o json', host)).toEqual({
     exitCode,

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { daemonView } from '../../test/support/daemon-view-stub.ts';
 import { startDebugEndpoint } from '../../test/support/debug-endpoint.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import type { RunningHookFacts } from '../status/operator-status.ts';
+import type { RunningHookFacts } from '../status/running-hook.ts';
 import { runCli } from './run-cli.ts';
 
 async function completed(...words: readonly string[]): Promise<string> {

@@ -83,7 +83,7 @@ test('a refused binding is reported with its hook and the response of the API se
   await using lab = await operatorLab([], { 'global/a.sh': { kubernetes: PODS } });
   refuse(lab, 'global/a.sh/pods');
   await start(lab);
-  expect(staleBindings(lab.operator.globalHooks.runtimes, lab.clock)).toEqual([
+  expect(staleBindings(lab.operator.globalHooks.runtimes, lab.clock).map(({ text }) => text)).toEqual([
     "global hook 'a.sh', kubernetes binding 'pods' has no snapshot: refused: Forbidden; the hook does not run until then",
   ]);
 });

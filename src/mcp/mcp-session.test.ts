@@ -81,6 +81,15 @@ const ACTIONS = [
   'pause_module',
   'resume_module',
   'rollback_module',
+  'enable_module',
+  'disable_module',
+  'heal_drift_module',
+  'retry_queue',
+  'abort_hook',
+  'drop_hook',
+  'trigger_hook',
+  'pause_all',
+  'resume_all',
 ];
 
 test.each([

@@ -1,5 +1,11 @@
+import {
+  ACTION_FIELDS,
+  ACTIONS,
+  type ActionField,
+  MODULE_ACTIONS,
+  OPERATOR_ACTIONS,
+} from '../server/api/actions.ts';
 import { API_PREFIX } from '../server/api/api-handler.ts';
-import { MODULE_ACTIONS } from '../server/api/module-action.ts';
 import { API_SCHEMAS } from '../server/api/schemas.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -263,52 +269,49 @@ const SEARCH_DOCS: Tool = {
   hasHookText: false,
 };
 
-const ACTION_TEXTS: Readonly<Record<(typeof MODULE_ACTIONS)[number], string>> = {
-  reconcile: 'Runs a module now.',
-  'force-reconcile': 'Runs a module now, with helm even if nothing has changed.',
-  abort: 'Ends the run of a module that is in progress; it is tried again.',
-  pause: 'Pauses a module: nothing of it runs or changes until it is resumed. Needs a reason.',
-  resume: 'Ends the pause of a module.',
-  rollback: 'Takes a module back to an earlier revision or version, which it then keeps.',
-};
+/** Fields that only other clients use. */
+const LEFT_OUT: readonly ActionField[] = ['withValues', 'dryRun'];
 
-const ACTIONS: readonly Tool[] = MODULE_ACTIONS.map((action) => ({
-  name: `${action.replaceAll('-', '_')}_module`,
-  title: `${action.charAt(0).toUpperCase()}${action.slice(1).replaceAll('-', ' ')} a module`,
-  description: ACTION_TEXTS[action],
-  inputSchema: inputOf({
-    module: MODULE,
-    reason: {
+const ACTION_TOOLS: readonly Tool[] = [...MODULE_ACTIONS, ...OPERATOR_ACTIONS].map((action) => {
+  const { target, label, does, loses, needs, takes } = ACTIONS[action];
+  const fields = [...new Set<ActionField>(['reason', ...needs, ...takes])].filter(
+    (name) => !LEFT_OUT.includes(name),
+  );
+  const parameters = fields.map((name): [string, Parameter] => [
+    name,
+    {
       type: 'string',
-      description: 'Why; recorded.',
-      ...(action === 'pause' && { isRequired: true }),
+      description: ACTION_FIELDS[name],
+      ...(needs.includes(name) && { isRequired: true }),
     },
-    ...(action === 'pause' && {
-      for: { type: 'string', description: 'How long, such as 2h; default: until it is resumed.' } as const,
-    }),
-    ...(action === 'rollback' && {
-      to: { type: 'string', description: 'Revision or version; default: the one before.' } as const,
-    }),
-  }),
-  outputSchema: API_SCHEMAS['operation'] ?? {},
-  source: {
-    type: 'operator',
-    request: ({ module, ...fields }) => ({
-      path: `${API_PREFIX}/modules/${encodeURIComponent(String(module))}/actions`,
-      body: {
-        action,
-        ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])),
-      },
-    }),
-  },
-  isAction: true,
-  hasHookText: false,
-}));
+  ]);
+  const isOfModule = target === 'module';
+  const suffix = isOfModule || target === 'queue' ? `_${target}` : '';
+  return {
+    name: `${action.replaceAll('-', '_')}${suffix}`,
+    title: label,
+    description: loses === '' ? does : `${does} ${loses}`,
+    inputSchema: inputOf({ ...(isOfModule && { module: MODULE }), ...Object.fromEntries(parameters) }),
+    outputSchema: API_SCHEMAS['operation'] ?? {},
+    source: {
+      type: 'operator',
+      request: ({ module, ...given }) => ({
+        path: `${API_PREFIX}${isOfModule ? `/modules/${encodeURIComponent(String(module))}` : ''}/actions`,
+        body: {
+          action,
+          ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)])),
+        },
+      }),
+    },
+    isAction: true,
+    hasHookText: false,
+  };
+});
 
 /** The tools of a session. @param allowsActions default false: only those that change nothing */
 export function toolsFor(allowsActions: boolean): readonly Tool[] {
   const readOnly = [...READING, LINT, SEARCH_DOCS];
-  return allowsActions ? [...readOnly, ...ACTIONS] : readOnly;
+  return allowsActions ? [...readOnly, ...ACTION_TOOLS] : readOnly;
 }
 
 /**

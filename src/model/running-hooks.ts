@@ -1,10 +1,12 @@
 import type { SteadyClock } from '@addon-operator/base/clock';
 import type { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
+import { isIndependent } from '../hook-config/binding-kinds.ts';
 import type { Hook } from '../hooks/hook.ts';
 import type { HookRunLabels } from '../metrics/operator-metrics.ts';
-import type { RunningHookFacts } from '../status/operator-status.ts';
+import type { RunningHookFacts } from '../status/running-hook.ts';
 import type { Task } from './tasks.ts';
 
 /** A hook that runs now. */
@@ -123,14 +125,27 @@ export function taskOfRun(queues: QueueSet<Task>, { labels }: Pick<RunningHook, 
   return queue?.entries.find((entry) => queue.isRunning(entry))?.task;
 }
 
+/**
+ * The task of a run for an event or a schedule; undefined for others, such as Synchronizations,
+ * which other tasks wait for.
+ */
+export function droppableTask(queues: QueueSet<Task>, run: Pick<RunningHook, 'labels'>): Task | undefined {
+  const task = taskOfRun(queues, run);
+  if (task?.type !== 'GlobalHookRun' && task?.type !== 'ModuleHookRun') return undefined;
+  return isIndependent(task.reasons) && task.hook.hook.name === run.labels.hook ? task : undefined;
+}
+
 /** The running hooks for the status and the lists of queues, the longest running first. */
 export function runningHookFacts(running: RunningHooks, queues: QueueSet<Task>): readonly RunningHookFacts[] {
   return running.withAges.map((run) => ({
     hook: hookTitle(run),
     binding: run.labels.binding,
+    module: run.labels.module ?? '',
     queue: run.labels.queue,
     task: taskOfRun(queues, run)?.type ?? '',
     pid: run.pid ?? null,
     runningMs: run.runningMs,
+    startedAt: isoTime(run.startedAtMs),
+    isDroppable: droppableTask(queues, run) !== undefined,
   }));
 }

@@ -29,8 +29,12 @@ test('staleBindings() names bindings whose watch is refused, or has failed for a
   expect(staleBindings(runtimes, lab.clock)).toEqual([]);
   const nowMs = lab.clock.steadyMs();
   monitor.state = { ...UNKNOWN_HEALTH, lastActivityMs: nowMs - 90_000, watchFailure: REFUSED };
+  const place = { module: '', hook: 'a.sh', binding: 'pods', since: expect.any(String) as string };
   expect(staleBindings(runtimes, lab.clock)).toEqual([
-    "global hook 'a.sh', kubernetes binding 'pods' has a snapshot that was confirmed 90 s ago: pods is forbidden",
+    {
+      text: "global hook 'a.sh', kubernetes binding 'pods' has a snapshot that was confirmed 90 s ago: pods is forbidden",
+      ...place,
+    },
   ]);
   expect(staleBindings(runtimes, lab.clock, 'refused')).toHaveLength(1);
   const failure = { error: 'connection reset', isRefused: false };
@@ -45,7 +49,7 @@ test('unfilteredObjects() names the first object of a binding whose filter fails
   const { lab, monitor, runtimes } = await watching();
   await using _lab = lab;
   monitor.state = { ...UNKNOWN_HEALTH, filterFailures: [FILTER_FAILURE, FILTER_FAILURE] };
-  expect(unfilteredObjects(runtimes, lab.clock)).toEqual([
+  expect(unfilteredObjects(runtimes, lab.clock).map(({ text }) => text)).toEqual([
     expect.stringMatching(
       /^global hook 'a\.sh', kubernetes binding 'pods' does not have the last state of a\/one and 1 more \(attempts: 3, next at .*\): Cannot index number$/,
     ),

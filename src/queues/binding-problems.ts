@@ -2,11 +2,12 @@ import { type Clock, type SteadyClock, wallTimeOf } from '@addon-operator/base/c
 import type { JsonObject } from '@addon-operator/json';
 import type { BindingHealth } from '../events/kubernetes/monitor.ts';
 import type { KubernetesBinding } from '../hook-config/hook-config.ts';
-import { title } from '../hooks/hook.ts';
+import { fullName, title } from '../hooks/hook.ts';
 import type { GlobalHooks } from '../model/global-hooks.ts';
 import type { HookRuntime } from '../model/hook-runtime.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import { endOf } from '../status/cut-text.ts';
+import type { HookSentence } from '../status/problem.ts';
 
 /** The parts that know all hooks. */
 export interface BindingProblemsParts {
@@ -47,9 +48,9 @@ export function allRuntimes({ globalHooks, registry }: BindingProblemsParts): re
  */
 export function staleBindings(
   runtimes: readonly HookRuntime[],
-  clock: SteadyClock,
+  clock: Clock,
   which: 'all' | 'refused' = 'all',
-): readonly string[] {
+): readonly HookSentence[] {
   const stale = staleStates(statesOf(runtimes), clock);
   const named = which === 'all' ? stale : stale.filter(({ failure }) => failure.isRefused);
   return named.map(({ state, failure }) => {
@@ -58,7 +59,8 @@ export function staleBindings(
       lastActivityMs === undefined
         ? 'has no snapshot'
         : `has a snapshot that was confirmed ${Math.round((clock.steadyMs() - lastActivityMs) / 1_000)} s ago`;
-    return `${placeOf(state.runtime, state.binding)} ${age}: ${failure.error}${asideText(state)}`;
+    const text = `${placeOf(state.runtime, state.binding)} ${age}: ${failure.error}${asideText(state)}`;
+    return sentenceAbout(state, text, timeOf(failure.sinceMs, clock));
   });
 }
 
@@ -89,17 +91,27 @@ function asideText({ runtime }: BindingState): string {
 }
 
 /** Sentences about objects whose last state failed in the filter, and so is in no snapshot. */
-export function unfilteredObjects(runtimes: readonly HookRuntime[], clock: Clock): readonly string[] {
-  return statesOf(runtimes).flatMap(({ runtime, binding, health: { filterFailures } }) => {
+export function unfilteredObjects(runtimes: readonly HookRuntime[], clock: Clock): readonly HookSentence[] {
+  return statesOf(runtimes).flatMap((state) => {
+    const { runtime, binding, health } = state;
+    const { filterFailures } = health;
     const [first] = filterFailures;
     if (first === undefined) return [];
     const { error, attempts, nextAttemptMs } = first;
     const others = filterFailures.length === 1 ? '' : ` and ${filterFailures.length - 1} more`;
     const next = timeOf(nextAttemptMs, clock);
-    return [
-      `${placeOf(runtime, binding)} does not have the last state of ${first.namespace}/${first.name}${others} (attempts: ${attempts}, next at ${next}): ${endOf(error, MAX_ERROR_LENGTH)}`,
-    ];
+    const text = `${placeOf(runtime, binding)} does not have the last state of ${first.namespace}/${first.name}${others} (attempts: ${attempts}, next at ${next}): ${endOf(error, MAX_ERROR_LENGTH)}`;
+    return [sentenceAbout(state, text, timeOf(first.sinceMs, clock))];
   });
+}
+
+function sentenceAbout(
+  { runtime: { hook }, binding }: BindingState,
+  text: string,
+  since: string,
+): HookSentence {
+  const module = hook.owner.type === 'module' ? hook.owner.module : '';
+  return { text, module, hook: fullName(hook), binding: binding.name, since };
 }
 
 /** The health of a binding, for commands that print its snapshot; empty without a problem. */

@@ -5,7 +5,7 @@ import { isPartOfConverge, lifecycleBindingsOf } from '../hook-config/binding-ki
 import { fullName, title } from '../hooks/hook.ts';
 import { FAILED_REQUESTS, type FinalFailure, type HookRuntime } from '../model/hook-runtime.ts';
 import type { FailedHook } from '../status/module-causes.ts';
-import type { UnfinishedRuns } from '../status/unfinished-text.ts';
+import type { FailedRun, UnfinishedRuns } from '../status/unfinished-text.ts';
 import { allRuntimes, type BindingProblemsParts } from './binding-problems.ts';
 import type { HeldRun } from './held-runs.ts';
 import type { TaskRouter } from './task-router.ts';
@@ -30,7 +30,7 @@ export function unfinishedRuns(
     waiting: held.filter(({ cause }) => cause.type === 'unfinished').map(heldText),
     debounced: held.filter(({ cause }) => cause.type === 'debounced').map(heldText),
     failed: runtimes.flatMap((runtime) =>
-      runtime.finalFailures.map((failure) => failedText(runtime, failure)),
+      runtime.finalFailures.map((failure) => failedRun(runtime, failure)),
     ),
   };
 }
@@ -46,11 +46,19 @@ export function heldText({ hook: { hook }, queue, contexts, dueAtMs, cause }: He
   }
 }
 
-function failedText(runtime: HookRuntime, failure: FinalFailure): string {
+function failedRun(runtime: HookRuntime, failure: FinalFailure): FailedRun {
   const { owner } = runtime.hook;
-  const module = owner.type === 'module' ? `module ${owner.module}, ` : '';
-  const { text, remedy } = failedHook(runtime, failure);
-  return oneLine(`${module}${text}; ${remedy}`);
+  const module = owner.type === 'module' ? owner.module : '';
+  const { hook, text, remedy } = failedHook(runtime, failure);
+  return {
+    text: oneLine(`${module === '' ? '' : `module ${module}, `}${text}`),
+    remedy,
+    isTriggerable: failure.isOfRequests !== true && !IN_CONVERGE.includes(failure.binding),
+    module,
+    hook,
+    binding: failure.binding,
+    since: isoTime(failure.atMs),
+  };
 }
 
 /** A run that failed and is not retried, with a remedy. */

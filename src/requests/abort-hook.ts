@@ -1,9 +1,8 @@
 import { OperatorError } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import type { QueueSet } from '@addon-operator/task-queue/queue-set';
-import { isIndependent } from '../hook-config/binding-kinds.ts';
 import type { HookExecution } from '../hook-runs/hook-execution.ts';
-import { hookTitle, type RunningHook, taskOfRun } from '../model/running-hooks.ts';
+import { droppableTask, hookTitle, type RunningHook } from '../model/running-hooks.ts';
 import type { Task } from '../model/tasks.ts';
 import type { HookAbortOutcome, HookAbortRequest } from '../status/hook-abort.ts';
 
@@ -48,14 +47,4 @@ function namesOf(runs: readonly RunningHook[]): readonly string[] {
 
 function isNamed(run: RunningHook, name: string): boolean {
   return run.labels.hook === name || hookTitle(run) === name;
-}
-
-/**
- * The task of a run for an event or a schedule; undefined for others, such as Synchronizations,
- * which other tasks wait for.
- */
-function droppableTask(queues: QueueSet<Task>, run: RunningHook): Task | undefined {
-  const task = taskOfRun(queues, run);
-  if (task?.type !== 'GlobalHookRun' && task?.type !== 'ModuleHookRun') return undefined;
-  return isIndependent(task.reasons) && task.hook.hook.name === run.labels.hook ? task : undefined;
 }

@@ -15,8 +15,10 @@ import { confirmFiles } from './confirm-files.ts';
 import { releaseFinalizer } from './release-finalizer.ts';
 import { releaseUnlock } from './release-unlock.ts';
 import { requestOperation } from './request-operation.ts';
+import { retryHead } from './retry-head.ts';
 import { createRollback, type RollbackParts } from './rollback-module.ts';
 import { hooksInOperation, triggerHook } from './trigger-hook.ts';
+import { type SetFlagParts, setFlag } from './write-flag.ts';
 
 export interface DebugCommandsParts {
   readonly model: Model;
@@ -28,6 +30,7 @@ export interface DebugCommandsParts {
   readonly records: Pick<ModuleRecords, 'memory'>;
   readonly reconcile: Pick<Reconcile, 'releases'>;
   readonly recorder: Recorder;
+  readonly flags: Pick<SetFlagParts, 'kube' | 'ref'>;
   readonly pauses: Pick<Pauses, 'pause' | 'resume' | 'of' | 'isOfAll'>;
   readonly configuration: RollbackParts['configuration'];
   readonly rollback: Pick<RollbackParts, 'writeSection' | 'record' | 'deliveryRollback' | 'stop'>;
@@ -69,9 +72,14 @@ export function debugCommands(parts: DebugCommandsParts) {
     releaseFinalizer: (module: string, signal: AbortSignal) => releaseFinalizer(deleting, module, signal),
     requestOperation: (module: string, operation: ModuleOperation) =>
       requestOperation(requesting, module, operation),
-    abortHook: (request: HookAbortRequest) => abortHook({ execution, queues, log }, request),
+    tasks: {
+      abortHook: (request: HookAbortRequest) => abortHook({ execution, queues, log }, request),
+      retryHead: (queue: string) => retryHead({ queues, log }, queue),
+      triggerHook: (request: HookTriggerRequest) => triggerHook(triggering, request),
+    },
     recorder,
-    triggerHook: (request: HookTriggerRequest) => triggerHook(triggering, request),
+    setFlag: (module: string, isEnabled: boolean, signal: AbortSignal) =>
+      setFlag({ ...parts.flags, registry }, module, isEnabled, signal),
     hooks: () => hooksInOperation(triggering).map(({ hook }) => fullName(hook)),
     releases: {
       unlock: (release: string, signal: AbortSignal) =>

@@ -27,15 +27,19 @@ import { rfc3339 } from '@addon-operator/strings/rfc3339';
 import type { Recorder } from '../recordings/recorder.ts';
 import type { RuntimeParameterView } from '../settings/runtime-parameters.ts';
 import type { DaemonView, ModuleView, SectionView } from '../status/daemon-view.ts';
-import type { AbortHook } from '../status/hook-abort.ts';
-import type { TriggerHook } from '../status/hook-trigger.ts';
 import type { RollbackModule } from '../status/module-rollback.ts';
+import type { SetFlag } from '../status/set-flag.ts';
 import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import { type Api, createApi } from './api/api.ts';
 import { API_PREFIX } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
 import { trustedRequester } from './api/requester.ts';
-import { hookAbortResponse, hookRecordResponse, hookTriggerResponse } from './hook-responses.ts';
+import {
+  hookAbortResponse,
+  hookRecordResponse,
+  hookTriggerResponse,
+  type TaskCommands,
+} from './hook-responses.ts';
 import { moduleGraph } from './module-graph.ts';
 import {
   explainResponse,
@@ -50,6 +54,7 @@ import {
 import { operationResponse, type RequestOperation } from './operation-response.ts';
 import { statusResponse } from './probe-responses.ts';
 import { queueData, queueListData, queueListText, queueText } from './queue-dump.ts';
+import { queueRetryResponse } from './queue-retry-response.ts';
 import {
   confirmFilesResponse,
   confirmPurgeResponse,
@@ -70,8 +75,8 @@ export interface DebugEndpoint {
   readonly releaseFinalizer: ReleaseFinalizer;
   readonly requestOperation: RequestOperation;
   readonly rollback: RollbackModule;
-  readonly abortHook: AbortHook;
-  readonly triggerHook: TriggerHook;
+  readonly tasks: TaskCommands;
+  readonly setFlag: SetFlag;
   /** Names of the hooks in operation, with `<module>/` in front of those of modules. */
   readonly hooks: () => readonly string[];
   readonly recorder: Pick<Recorder, 'serve' | 'sendFailed' | 'keptFailures'>;
@@ -135,9 +140,14 @@ export function debugHandler(
     get('/hook/list.{format}', (_request, { format }) =>
       dataResponse(dataFormat(format), { hooks: endpoint.hooks().toSorted() }),
     ),
-    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.abortHook, new URLSearchParams(body))),
+    post('/queue/retry', ({ body }) =>
+      queueRetryResponse(endpoint.tasks.retryHead, new URLSearchParams(body)),
+    ),
+    post('/hook/abort', ({ body }) => hookAbortResponse(endpoint.tasks.abortHook, new URLSearchParams(body))),
     post('/hook/record', ({ body }) => hookRecordResponse(endpoint, new URLSearchParams(body))),
-    post('/hook/trigger', ({ body }) => hookTriggerResponse(endpoint.triggerHook, new URLSearchParams(body))),
+    post('/hook/trigger', ({ body }) =>
+      hookTriggerResponse(endpoint.tasks.triggerHook, new URLSearchParams(body)),
+    ),
     ...releaseRoutes(endpoint),
   ];
   // Last, because it lists the others.

@@ -8,6 +8,14 @@ import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Recorder } from '../recordings/recorder.ts';
 import type { AbortHook } from '../status/hook-abort.ts';
 import type { TriggerHook } from '../status/hook-trigger.ts';
+import type { RetryHead } from '../status/queue-retry.ts';
+
+/** Ends a run, ends the wait for the next attempt, or queues a run. */
+export interface TaskCommands {
+  readonly abortHook: AbortHook;
+  readonly retryHead: RetryHead;
+  readonly triggerHook: TriggerHook;
+}
 
 /** Ends runs of a hook as a form says it: `hook`, and optionally `queue` and `drop=true`. */
 export function hookAbortResponse(abort: AbortHook, form: URLSearchParams): RouteResponse {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ConvergeStatus, ReplicaReadiness } from '../status/daemon-view.ts';
+import { problem } from '../status/operator-problems.ts';
 import type { OperatorStatus } from '../status/operator-status.ts';
 import { convergeResponse, readinessResponse, statusResponse } from './probe-responses.ts';
 
@@ -57,12 +58,16 @@ const STATUS: OperatorStatus = {
   level: 'waiting',
   text: 'module web is paused',
   problems: ['module web is paused', 'objects drifted'],
+  details: [
+    problem('waiting', 'module web is paused', { advice: ['resume it'] }),
+    problem('waiting', 'objects drifted'),
+  ],
   modules: { paused: 1 },
   tasks: 0,
 };
 
 test('the status is text or JSON, and readiness says it on request', () => {
-  const text = 'module web is paused\n- objects drifted\nmodules: 1 paused\ntasks: 0\n';
+  const text = 'module web is paused\n  to fix: resume it\n- objects drifted\nmodules: 1 paused\ntasks: 0\n';
   expect(statusResponse(STATUS, 'text').body).toBe(text);
   expect(JSON.parse(statusResponse(STATUS, 'json').body)).toEqual(STATUS);
   expect(readinessResponse({ type: 'converging' }, STATUS)).toMatchObject({

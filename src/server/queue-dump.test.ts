@@ -13,6 +13,8 @@ const MAIN = queue(
   'ConvergeModules:main:::Operator-Startup',
 );
 
+const UNNAMED = { module: '', startedAt: '2026-11-23T08:00:00Z', isDroppable: false };
+
 test('queueText() prints one queue', () => {
   expect(
     queueText(MAIN),
@@ -89,6 +91,7 @@ test('a hook that runs for more than ten seconds is named below the tasks of its
     task: 'GlobalHookRun',
     pid: 4711,
     runningMs: 35_400,
+    ...UNNAMED,
   };
   const hooks = [hook, { ...hook, queue: 'own' }, { ...hook, hook: 'new.sh', runningMs: 5_000 }];
   expect(queueText(queue, hooks)).toBe(

@@ -2,8 +2,8 @@
 
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
-import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/operator-status.ts';
-import { type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.ts';
+import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/running-hook.ts';
+import { failedRunText, type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
@@ -62,7 +62,7 @@ export function queueListData(
     ...(showEmpty && { empty: empty.map(({ name }) => ({ name, tasksCount: 0 })) }),
     ...(waiting.length > 0 && { waiting }),
     ...(debounced.length > 0 && { debounced }),
-    ...(failed.length > 0 && { failed }),
+    ...(failed.length > 0 && { failed: failed.map(failedRunText) }),
     summary: summaryOf(queues),
   };
 }

@@ -76,6 +76,15 @@ function isPortInUse(error: unknown): boolean {
 
 /** Errors in the status may quote secrets. */
 function redactedStatus(status: OperatorStatus, redactor: Redactor): OperatorStatus {
-  const problems = status.problems.map((problem) => redactor.text(problem));
-  return { ...status, text: redactor.text(status.text), problems };
+  const masked = (text: string): string => redactor.text(text);
+  return {
+    ...status,
+    text: masked(status.text),
+    problems: status.problems.map(masked),
+    details: status.details.map((problem) => ({
+      ...problem,
+      text: masked(problem.text),
+      advice: problem.advice.map(masked),
+    })),
+  };
 }

@@ -18,7 +18,8 @@ import type {
 } from './module-details.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleSummary } from './module-explanation.ts';
 import type { NextItem } from './next-item.ts';
-import type { OperatorStatus, RunningHookFacts } from './operator-status.ts';
+import type { OperatorStatus } from './operator-status.ts';
+import type { RunningHookFacts } from './running-hook.ts';
 import type { TaskQueueView } from './task-queues.ts';
 import type { UnfinishedRuns } from './unfinished-text.ts';
 

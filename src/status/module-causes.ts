@@ -9,7 +9,7 @@ import { headlineOf } from '@addon-operator/strings/headline';
 import type { Cause, WhyId } from './cause.ts';
 import { errorOfTask } from './error-of-task.ts';
 import type { ModuleDrift, ModuleExplanation, ModuleFailure, RequiredModule } from './module-explanation.ts';
-import { placeOfHook } from './operator-status.ts';
+import { placeOfHook } from './running-hook.ts';
 
 /** A task at the head of a queue that fails, or whose hook runs for long. */
 export interface BlockingTask {
@@ -306,7 +306,8 @@ export function failureMessage({ code, error }: ModuleFailure): string {
   return code === undefined ? error : `${code}: ${error}`;
 }
 
-function retryRemedy(file: string): string {
+/** What to do about a failure that is retried. @param file the hook or script that failed; empty if not known */
+export function retryRemedy(file: string): string {
   return file === ''
     ? `fix what the error names; ${RETRIED}`
     : `fix ${file} or what its error names; ${RETRIED}`;

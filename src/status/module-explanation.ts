@@ -194,6 +194,8 @@ export interface ModuleSummary
   readonly heldUpBy?: string;
   /** The object in the way, such as `queue/main`; absent if it has no name. */
   readonly heldUpRef?: string;
+  /** The command or edit that fixes it; absent if none does. */
+  readonly remedy?: string;
 }
 
 /** Flags may enable a module that no policy authorizes: it counts as enabled, so that nothing of it is deleted. */

@@ -1,21 +1,7 @@
 import { expect, test } from 'vitest';
+import { WELL } from '../../test/support/operator-facts.ts';
 import { moduleUpdate } from './module-update.ts';
-import { type OperatorFacts, operatorStatus } from './operator-status.ts';
-
-const WELL: OperatorFacts = {
-  firstConverge: 'done',
-  queues: [],
-  configProblem: undefined,
-  editConfigMap: '',
-  unloadedFiles: [],
-  runningHooks: [],
-  counts: {},
-  modules: [],
-  drifted: [],
-  pause: undefined,
-  staleWatches: [],
-  unfilteredObjects: [],
-};
+import { operatorStatus } from './operator-status.ts';
 
 const waits = (reason: string) => ({
   module: 'web',
@@ -53,13 +39,13 @@ test.each([
     'an update needs approval',
     { updates: [waits('NeedsApproval')] },
     'notice',
-    'module web is not updated to 1.4.0: NeedsApproval: why; to update it: `addon-operator module approve web 1.4.0`',
+    'module web is not updated to 1.4.0: NeedsApproval: why',
   ],
   [
     'an update was refused',
     { updates: [waits('Unverified')] },
     'broken',
-    'module web is not updated to 1.4.0: Unverified: why; the version before goes on; to update it: sign it with a key that its ModuleSource trusts, or correct the keys there',
+    'module web is not updated to 1.4.0: Unverified: why; the version before goes on',
   ],
   ['an update soaks', { updates: [waits('Soaking')] }, 'well', 'all is well: 0 modules ready, nothing to do'],
   [

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { problem } from './operator-problems.ts';
 import { standbyStatus } from './standby.ts';
 
 const STANDBY = { replica: 'operator-b', namespace: 'ns' };
@@ -13,6 +14,7 @@ test.each([
   ['operator-b', 'waiting', 'this replica leads, and is still starting'],
 ])('the status of a standby while the leader is "%s"', (leader, level, text) => {
   expect(standbyStatus({ ...STANDBY, leader })).toEqual({
+    details: level === 'well' ? [] : [problem('waiting', text)],
     level,
     text,
     problems: level === 'well' ? [] : [text],

@@ -1,3 +1,4 @@
+import { problem } from './operator-problems.ts';
 import type { OperatorStatus } from './operator-status.ts';
 
 /** A replica that waits until it leads. */
@@ -21,5 +22,7 @@ export function standbyStatus(standby: Standby): OperatorStatus {
   const { replica, leader } = standby;
   const text = standbyText(standby);
   const isWell = leader !== '' && leader !== replica;
-  return { level: isWell ? 'well' : 'waiting', text, problems: isWell ? [] : [text], modules: {}, tasks: 0 };
+  const details = isWell ? [] : [problem('waiting', text)];
+  const problems = details.map((each) => each.text);
+  return { level: isWell ? 'well' : 'waiting', text, problems, details, modules: {}, tasks: 0 };
 }

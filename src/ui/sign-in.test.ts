@@ -93,6 +93,8 @@ const RULES: Readonly<Record<string, string>> = {
   '/modules/{name}/history': 'get modules/values web',
   '/modules/{name}/diff': 'get modules/values web',
   '/modules/{name}/actions': 'reconcile modules web',
+  '/actions': 'trigger modules',
+  '/audit': 'list modules',
   '/delivery': 'list modules',
   '/graph': 'list modules',
   '/about': 'list modules',
@@ -186,7 +188,7 @@ test('an action has the name of the person', async () => {
   const response = await ask(port, RUN, { ...as('bob'), ...JSON_TYPE }, 'POST');
   expect([response.status, actions]).toEqual([
     202,
-    [{ module: 'web', action: 'reconcile', reason: '', by: 'page (bob)' }],
+    [{ module: 'web', target: 'module web', action: 'reconcile', reason: '', by: 'page (bob)' }],
   ]);
 });
 
@@ -203,13 +205,13 @@ test('actions that are switched off are refused also with a rule', async () => {
 
 test('/me says who the client is, and why it may not do what', async () => {
   const { port, kube } = await kubernetesPage();
-  kube.rules.set('dev', ['pause modules web', 'resume modules']);
+  kube.rules.set('dev', ['pause modules web', 'rollback modules']);
   const read = async (query: string): Promise<Record<string, unknown>> =>
     JSON.parse((await ask(port, `/api/v1/me${query}`, as('alice'))).body) as Record<string, unknown>;
   const allowed = (me: Record<string, unknown>): unknown =>
-    (me['actions'] as { verb: string; refusal: string | null }[])
+    (me['actions'] as { action: string; refusal: string | null }[])
       .filter(({ refusal }) => refusal === null)
-      .map(({ verb }) => verb);
+      .map(({ action }) => action);
   const me = await read('?module=web');
   expect(me).toMatchObject({
     signIn: 'kubernetes',
@@ -219,13 +221,14 @@ test('/me says who the client is, and why it may not do what', async () => {
     allowsActions: true,
     module: 'web',
   });
-  expect(allowed(me)).toEqual(['pause', 'resume']);
+  expect(allowed(me)).toEqual(['pause', 'resume', 'rollback', 'pause-all', 'resume-all']);
   expect(me['actions']).toContainEqual({
+    action: 'abort-hook',
     verb: 'abort',
     refusal: expect.stringContaining('lacks the verb "abort"') as string,
   });
-  expect(allowed(await read('?module=db'))).toEqual(['resume']);
-  expect(allowed(await read(''))).toEqual(['resume']);
+  expect(allowed(await read('?module=db'))).toEqual(['rollback']);
+  expect(allowed(await read(''))).toEqual(['rollback']);
 });
 
 test('while the API server is away nobody is taken for signed out', async () => {

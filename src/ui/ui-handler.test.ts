@@ -214,7 +214,7 @@ test('secrets are masked in responses, errors and the stream', async () => {
   const text = 'it says s3cret-value';
   const port = await start({
     view: {
-      status: () => ({ level: 'broken', text, problems: [text], modules: {}, tasks: 0 }),
+      status: () => ({ level: 'broken', text, problems: [text], details: [], modules: {}, tasks: 0 }),
       explainModule: () => Promise.reject(new Error(text)),
       taskQueues: () => [
         { name: text, length: 0, keys: 0, status: { type: 'idle', since: null, until: null }, tasks: [] },

@@ -11,7 +11,7 @@ import { isPutOff } from '../queues/put-off.ts';
 import { titleOf } from '../queues/task-queue-view.ts';
 import { failedHook } from '../queues/unfinished-runs.ts';
 import type { BlockingTask, LongHook, Obstacles } from '../status/module-causes.ts';
-import { NOTED_HOOK_MS } from '../status/operator-status.ts';
+import { NOTED_HOOK_MS } from '../status/running-hook.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import type { Explained } from './explained.ts';
 
@@ -187,7 +187,7 @@ function blockingTask(
 /**
  * The failed file: the hook of the task, the hook that failed a module run, or an enabled script.
  */
-function failedFile({ task, lastFacts }: QueueEntry<Task>, registry: Explained['registry']): string {
+export function failedFile({ task, lastFacts }: QueueEntry<Task>, registry: Explained['registry']): string {
   if ('hook' in task) return sourceFile(task.hook.hook, registry);
   const part = 'module' in task ? failedPartOf(task, registry.tracked.get(task.module)) : undefined;
   if (part?.type === 'hook') return sourceFile(part.hook, registry);

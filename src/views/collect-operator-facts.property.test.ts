@@ -1,11 +1,29 @@
 import { assert, asyncProperty } from 'fast-check';
 import { expect, test } from 'vitest';
 import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/operator-histories.ts';
-import { moduleFor, operatorLab } from '../../test/support/operator-lab.ts';
+import { moduleFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { startUp } from '../operator/lifecycle.ts';
-import { operatorStatus } from '../status/operator-status.ts';
+import { ACTIONS } from '../server/api/actions.ts';
+import { type OperatorStatus, operatorStatus } from '../status/operator-status.ts';
 import { collectOperatorFacts } from './collect-operator-facts.ts';
 import { explainModule, moduleStatuses, summarizeModules } from './explain-module.ts';
+
+/** Text and data say the same, and each action has a target that exists. */
+function checkDetails(lab: OperatorLab, { problems, details, level, text }: OperatorStatus): void {
+  expect(details.map((problem) => problem.text)).toEqual(problems);
+  expect(problems[0] ?? text).toBe(text);
+  expect(level === 'broken').toBe(details.some((problem) => problem.level === 'broken'));
+  for (const { since, actions, module, queue, hook } of details) {
+    expect(Date.parse(since ?? '1970-01-01T00:00:00Z')).toBeLessThanOrEqual(lab.clock.wallMs());
+    const targets = {
+      module: lab.operator.registry.modules.some(({ name }) => name === module),
+      queue: lab.operator.queues.find(queue) !== undefined,
+      hook: hook !== '',
+      operator: true,
+    };
+    for (const action of actions) expect([action, targets[ACTIONS[action].target]]).toEqual([action, true]);
+  }
+}
 
 test('in any history the status of the operator is the same as one made of the summaries of all modules', async () => {
   const seen = new Set<string>();
@@ -20,6 +38,7 @@ test('in any history the status of the operator is the same as one made of the s
         const facts = collectOperatorFacts(lab.operator, lab.operator.health);
         const summaries = summarizeModules(lab.operator);
         expect(operatorStatus(facts)).toEqual(operatorStatus({ ...facts, modules: summaries }));
+        checkDetails(lab, operatorStatus(facts));
         const sum = Object.values(facts.counts).reduce((one, other) => one + other, 0);
         expect(sum).toBe(summaries.length);
         const statuses = moduleStatuses(lab.operator);

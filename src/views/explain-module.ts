@@ -26,6 +26,7 @@ import type {
   ModuleSummary,
 } from '../status/module-explanation.ts';
 import { modulePhase } from '../status/module-phase.ts';
+import { failedRunText } from '../status/unfinished-text.ts';
 import type { ModuleName } from '../values/module-key.ts';
 import { type CommonObstacles, commonObstacles, obstaclesOf } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
@@ -114,7 +115,14 @@ export function summarizeStates(
     const update = updateOf(operator, name);
     if (cause === undefined) return { ...summary, ...update };
     const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
-    return { ...summary, ...update, heldUpBy, ...(cause.ref !== null && { heldUpRef: cause.ref }) };
+    return {
+      ...summary,
+      ...update,
+      heldUpBy,
+      ...(cause.ref !== null && { heldUpRef: cause.ref }),
+      // What is held has it in its sentence already.
+      ...(cause.remedy !== null && status !== 'held' && { remedy: cause.remedy }),
+    };
   });
 }
 
@@ -261,9 +269,8 @@ function warningsOf(
   const runtimes = [...(tracked?.hooks ?? []), ...globalHooks.runtimes];
   const { waiting, failed } = unfinishedRuns(operator, runtimes);
   const warnings = [
-    ...failed,
-    ...staleBindings(runtimes, clock),
-    ...unfilteredObjects(runtimes, clock),
+    ...failed.map(failedRunText),
+    ...[...staleBindings(runtimes, clock), ...unfilteredObjects(runtimes, clock)].map(({ text }) => text),
     ...waiting,
     ...(tracked?.settings?.warnings ?? []).map((text) => `its section of the ConfigMap: ${oneLine(text)}`),
   ];

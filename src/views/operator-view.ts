@@ -111,7 +111,7 @@ export function createView(deps: ViewDeps): DaemonView {
   return {
     readiness: () => readinessOf(operator),
     convergeStatus: () => convergeStatus(operator),
-    status: () => operatorStatus(collectOperatorFacts(operator, health)),
+    status: () => operatorStatus(collectOperatorFacts(operator, health, journal)),
     runningHooks: () => runningHooks(operator),
     queues: () => operator.queues.all.map((queue) => queueView(queue, clock)),
     unfinishedRuns: () => unfinishedRuns(operator),
@@ -155,7 +155,7 @@ function stateKeyOf({ queues }: Explained, { revision }: Journal): string {
  */
 function readinessOf(operator: Explained): ReplicaReadiness {
   const type = operator.converge.first === 'done' ? 'converged' : 'converging';
-  const warnings = staleBindings(allRuntimes(operator), operator.clock);
+  const warnings = staleBindings(allRuntimes(operator), operator.clock).map(({ text }) => text);
   return { type, ...(warnings.length > 0 && { warnings }) };
 }
 

@@ -89,9 +89,9 @@ describeBrowser('the sign-in of the page', (lab) => {
   test('a button of an action that the person may not request is disabled, with the reason', async () => {
     await using watched = await open('modules/web/why');
     const { page } = watched;
-    const refusal = 'alice lacks the verb "force-reconcile" on modules.addon-operator.io for "web"';
+    const refusal = 'alice lacks the verb "reconcile" on modules.addon-operator.io for "web"';
     await page.route('**/api/v1/me?module=web', (route) =>
-      route.fulfill({ json: { user: 'alice', actions: [{ verb: 'force-reconcile', refusal }] } }),
+      route.fulfill({ json: { user: 'alice', actions: [{ action: 'force-reconcile', refusal }] } }),
     );
     await signIn(watched, 'any');
     const refused = page.getByRole('button', { name: 'Run with helm' });

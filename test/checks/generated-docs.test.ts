@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { metricsPage } from '../../src/metrics/metrics-page.ts';
+import { ACTIONS } from '../../src/server/api/actions.ts';
 import { durationType } from '../../src/settings/setting-type.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { rulesPage } from '../../src/tools/lint/rules-page.ts';
+import { projectRoot } from './checkout.ts';
 
 // `npx vitest run --project unit test/checks/generated-docs.test.ts -u` writes the pages anew.
 test.each([
@@ -12,6 +16,16 @@ test.each([
   ['lint.md', rulesPage],
 ])('docs/%s equals the page generated from its table', async (name, page) => {
   await expect(page()).toMatchFileSnapshot(`../../docs/${name}`);
+});
+
+test('docs/api.md has all actions', () => {
+  const rows = Object.entries(ACTIONS).map(([name, { verb, target, does, loses, needs, takes }]) => {
+    const optional = takes.map((field) => `[${field}]`);
+    const fields = [...needs, ...optional].map((field) => `\`${field}\``).join(', ');
+    return `| \`${name}\` | ${target} | \`${verb}\` | ${fields} | ${does}${loses === '' ? '' : ` ${loses}`} |\n`;
+  });
+  const head = '| action | on | verb | fields | effect |\n|---|---|---|---|---|\n';
+  expect(readFileSync(join(projectRoot, 'docs/api.md'), 'utf8')).toContain(`\n${head}${rows.join('')}\n`);
 });
 
 test('the chart knows the variables of all settings', async () => {

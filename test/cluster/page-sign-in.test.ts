@@ -122,7 +122,7 @@ describeCluster('the page with tokens of the cluster', (cluster) => {
     expect((await send(token, `modules/${MODULE}/actions`, 'reconcile')).status).toBe(202);
     const by = `page (${userOf('operator')})`;
     await ui.daemon.log.until((records) =>
-      records.some(({ msg, by: name }) => msg === 'action on a module is requested' && name === by),
+      records.some(({ msg, by: name }) => msg === 'an action is requested' && name === by),
     );
     const events = async (): Promise<readonly string[]> => {
       const { items } = (await ui.world.expect({ path: '/api/v1/events?limit=500' })) as {

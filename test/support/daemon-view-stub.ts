@@ -18,8 +18,8 @@ export const NO_COMMANDS: Pick<
   | 'releaseFinalizer'
   | 'requestOperation'
   | 'rollback'
-  | 'abortHook'
-  | 'triggerHook'
+  | 'tasks'
+  | 'setFlag'
   | 'hooks'
   | 'recorder'
   | 'releases'
@@ -30,8 +30,12 @@ export const NO_COMMANDS: Pick<
   releaseFinalizer: async () => 'not-held',
   requestOperation: () => 'disabled',
   rollback: async () => ({ type: 'refused', reason: 'it has no release' }),
-  abortHook: () => ({ type: 'not-running', running: [] }),
-  triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
+  tasks: {
+    abortHook: () => ({ type: 'not-running', running: [] }),
+    triggerHook: () => ({ type: 'queued', queue: 'main', ahead: 0 }),
+    retryHead: (name) => ({ type: 'unknown', reason: `there is no queue ${name}` }),
+  },
+  setFlag: async () => ({ type: 'unknown' }),
   recorder: { serve: () => Promise.resolve(), sendFailed: () => undefined, keptFailures: 0 },
   hooks: () => ['web/hooks/hang.sh', 'a b'],
   identity: {
@@ -72,7 +76,7 @@ export function daemonView(overrides?: Partial<DaemonView>): DaemonView {
   return {
     readiness: () => ({ type: 'converged' }),
     convergeStatus: () => ({ type: 'done', tasks: 0 }),
-    status: () => ({ level: 'well', text: 'all is well', problems: [], modules: {}, tasks: 0 }),
+    status: () => ({ level: 'well', text: 'all is well', problems: [], details: [], modules: {}, tasks: 0 }),
     runningHooks: () => [],
     unfinishedRuns: () => ({ waiting: [], debounced: [], failed: [] }),
     taskQueues: () => [],

@@ -8,8 +8,8 @@ import { serve } from '@addon-operator/http-server/serve';
 import { StaticFiles } from '@addon-operator/http-server/static-files';
 import { Redactor } from '@addon-operator/masking/redactor';
 import { onTestFinished } from 'vitest';
+import type { RequestedAction } from '../../src/server/api/action-response.ts';
 import { createApi } from '../../src/server/api/api.ts';
-import type { ModuleAction } from '../../src/server/api/module-action.ts';
 import type { UiSettings } from '../../src/settings/ui-settings.ts';
 import type { DaemonView } from '../../src/status/daemon-view.ts';
 import type { Standby } from '../../src/status/standby.ts';
@@ -37,7 +37,7 @@ export interface PageServer {
   readonly port: number;
   readonly clock: FakeClock;
   /** Actions that were carried out. */
-  readonly actions: readonly ModuleAction[];
+  readonly actions: readonly RequestedAction[];
 }
 
 /** Serves the page and its API over a view that is a stub, as the operator does. */
@@ -61,7 +61,7 @@ export async function startPage({
   const redactor = new Redactor();
   redactor.add('s3cret-value');
   const clock = new FakeClock();
-  const actions: ModuleAction[] = [];
+  const actions: RequestedAction[] = [];
   const api = createApi({
     view: daemonView(view),
     ...NO_COMMANDS,
@@ -83,6 +83,10 @@ export async function startPage({
   onTestFinished(() => server.stop());
   return { port: server.port, clock, actions };
 }
+
+const RECONCILE = { action: 'reconcile' };
+/** The stub has this hook. */
+const TRIGGER = { action: 'trigger-hook', hook: 'a b', binding: 'onStartup' };
 
 export interface PageResponse {
   readonly status: number;
@@ -114,7 +118,8 @@ export async function ask(
     response.on('end', done);
   });
   sent.on('error', reject);
-  sent.end(method === 'POST' ? '{"action":"reconcile"}' : undefined);
+  const action = path.includes('/modules/') ? RECONCILE : TRIGGER;
+  sent.end(method === 'POST' ? JSON.stringify(action) : undefined);
   onTestFinished(() => void sent.destroy());
   return await promise;
 }

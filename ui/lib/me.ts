@@ -11,12 +11,12 @@ export function useMe(module?: string): MeResponse | undefined {
   return useResponse<MeResponse>(signInMode === 'token' ? undefined : `${pathTo(['me'])}${query}`).data;
 }
 
-/** For each action on a module that the user may not request, why; by verb. */
+/** For each action on a module that the user may not request, why; by its name. */
 export function useRefusals(module: string): ReadonlyMap<string, string> {
   const actions = useMe(module)?.actions ?? [];
   return new Map(
     allowsActions
-      ? actions.flatMap(({ verb, refusal }) => (refusal === null ? [] : [[verb, refusal] as const]))
+      ? actions.flatMap(({ action, refusal }) => (refusal === null ? [] : [[action, refusal] as const]))
       : [],
   );
 }

@@ -118,7 +118,7 @@ export interface AboutResponse
 
 /** `me` */
 export interface MeResponse extends ClientIdentity {
-  readonly actions: readonly { readonly verb: string; readonly refusal: string | null }[];
+  readonly actions: readonly { readonly action: string; readonly refusal: string | null }[];
 }
 
 /** `search?q=` */

@@ -16,9 +16,9 @@ const TASKS: OutputSpec = {
   table: async () => (await import('../output/tables.ts')).queuesTable,
 };
 
-/** Adds `queue main` and `queue list`. */
+/** Adds `queue main`, `queue list` and `queue retry`. */
 export function addQueueCommand(program: Command, parts: CommandParts): void {
-  const queue = program.command('queue').description('Show the task queues');
+  const queue = program.command('queue').description('Show the task queues, and retry a failed task');
   const main = addDebugCommand(
     queue,
     { name: 'main', description: 'Show the tasks of the main queue', output: TASKS },
@@ -39,6 +39,12 @@ export function addQueueCommand(program: Command, parts: CommandParts): void {
     .addArgument(nameArgument('queue', '[queue...]', 'only these queues; default: all'))
     .option('-e, --show-empty', 'also list empty queues');
   addWatchOptions(list);
+  addDebugCommand(
+    queue,
+    { name: 'retry', description: 'Retry the first task of a queue now, without its delay after a failure' },
+    ([name = '']) => ({ path: '/queue/retry', form: { queue: name } }),
+    parts,
+  ).addArgument(nameArgument('queue', '<name>', 'name of the queue, such as main'));
 }
 
 const LIST: OutputSpec = {

@@ -15,7 +15,7 @@ import type { LogSettings } from '../../settings/log-settings.ts';
 import { readSettings } from '../../settings/read-settings.ts';
 import { portType } from '../../settings/setting-type.ts';
 import type { Settings } from '../../settings.ts';
-import { hookText, NOTED_HOOK_MS } from '../../status/operator-status.ts';
+import { hookText, NOTED_HOOK_MS } from '../../status/running-hook.ts';
 import { cacheDirectory } from '../../tools/pinned-tools/cache-directory.ts';
 import { pinnedKubectl } from '../../tools/pinned-tools/pinned-tools.ts';
 import { runningHooks } from '../../views/collect-operator-facts.ts';

@@ -87,6 +87,7 @@ const ROUTES: readonly ApiRoute[] = [
   },
   { path: '/about', query: [], access: 'list', read: aboutData },
   { path: '/me', query: ['module'], access: 'none', read: (_parts, input) => meData(input) },
+  { path: '/audit', query: [], access: 'list', read: ({ audit }) => ({ entries: audit?.entries ?? [] }) },
   {
     path: '/runs',
     query: ['module', 'hook', 'queue', 'result', 'event', 'before', 'limit'],
@@ -236,12 +237,12 @@ export function modulesData(view: DaemonView): readonly ModuleRow[] {
 }
 
 /** The state in one sentence, with what else is wrong. */
-export function headlineData(status: Pick<OperatorStatus, 'level' | 'text' | 'problems'>): object {
-  const { level, text, problems } = status;
+export function headlineData({ level, text, problems, details }: OperatorStatus): object {
   return {
     level,
     text,
     problems: problems.slice(0, PROBLEMS_OF_NOW),
+    details: details.slice(0, PROBLEMS_OF_NOW),
     more: Math.max(0, problems.length - PROBLEMS_OF_NOW),
   };
 }

@@ -7,6 +7,7 @@ import type { Clock } from '@addon-operator/base/clock';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
+import type { AuditList } from './audit-list.ts';
 import { RequestRefusal } from './request-refusal.ts';
 import type { ModuleAccess, Requester } from './requester.ts';
 import type { DocsIndex } from './search.ts';
@@ -48,6 +49,8 @@ export interface ApiParts {
   readonly log?: LogTail | undefined;
   /** Of the documentation; absent: it is not searched. */
   readonly docs?: DocsIndex;
+  /** The last actions; default none. */
+  readonly audit?: Pick<AuditList, 'entries'>;
 }
 
 /** The name of the cluster by the settings, or else by the global values; empty without both. */

@@ -1,28 +1,29 @@
 /**
  * The entry of the HTTP API below `/api/v1`: reads go to `api-handler.ts`, `/stream` to the hub, actions to
- * `module-action.ts`. One instance serves the debug socket and the page of a process. It never rejects: every failure is
+ * `action-response.ts`. One instance serves the debug socket and the page of a process. It never rejects: every failure is
  * a response `{"error": {"code", "message"}}`, and secrets are masked in all of them.
  */
 
 import { type RouteResponse, redactedResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
 import type { Redactor } from '@addon-operator/masking/redactor';
+import { type ActionParts, actionResponse } from './action-response.ts';
 import { API_PREFIX, apiResponse, READ_PATHS } from './api-handler.ts';
 import { apiError } from './api-response.ts';
 import type { ApiParts } from './api-route.ts';
-import { type ModuleActionParts, moduleActionResponse } from './module-action.ts';
+import { AuditList } from './audit-list.ts';
 import type { Requester } from './requester.ts';
 import { DocsIndex } from './search.ts';
 import { streamRoute } from './stream-route.ts';
 
-const ACTIONS_PATH = '/modules/{name}/actions';
-const ACTIONS_PATTERN = new RegExp(`^${API_PREFIX}/modules/(?<name>[^/]+)/actions$`);
+const ACTIONS_PATHS = ['/actions', '/modules/{name}/actions'] as const;
+const ACTIONS_PATTERN = new RegExp(`^${API_PREFIX}(?:/modules/(?<name>[^/]+))?/actions$`);
 
 /** Everything the API serves; paths are below the prefix, `{name}` is one part. */
 export const API_ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string }[] = [
   ...READ_PATHS.map((path) => ({ method: 'GET', path }) as const),
   { method: 'GET', path: '/stream' },
-  { method: 'POST', path: ACTIONS_PATH },
+  ...ACTIONS_PATHS.map((path) => ({ method: 'POST', path }) as const),
 ];
 
 /**
@@ -36,7 +37,8 @@ export type Api = (
   requester: Requester,
 ) => Promise<RouteResponse>;
 
-export interface CreateApiParts extends ApiParts, ModuleActionParts {
+export interface CreateApiParts extends Omit<ApiParts, 'audit'>, ActionParts {
+  readonly identity: ApiParts['identity'];
   /** Masks secrets in responses. */
   readonly redactor?: Pick<Redactor, 'json' | 'revision' | 'text'> | undefined;
 }
@@ -47,6 +49,7 @@ export interface CreateApiParts extends ApiParts, ModuleActionParts {
  */
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
+  const audit = new AuditList();
   const docs = new DocsIndex();
   const stream = streamRoute(parts);
   const responseTo = async (
@@ -56,11 +59,12 @@ export function createApi(parts: CreateApiParts): Api {
   ): Promise<RouteResponse> => {
     const { method, path, body } = request;
     if (path === `${API_PREFIX}/stream`) return await stream(request, requester, signal);
-    const module = ACTIONS_PATTERN.exec(path)?.groups?.['name'];
-    if (module === undefined) return await apiResponse({ ...parts, docs }, request, requester, signal);
+    const matched = ACTIONS_PATTERN.exec(path);
+    if (matched === null) return await apiResponse({ ...parts, audit, docs }, request, requester, signal);
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
     if (!requester.allowsActions) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
-    return await moduleActionResponse(parts, { module, body, requester }, signal);
+    const module = matched.groups?.['name'] ?? '';
+    return await actionResponse({ ...parts, audit }, { module, body, requester }, signal);
   };
   return async (request, signal, requester) => {
     const response = await responseTo(request, signal, requester);

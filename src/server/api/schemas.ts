@@ -2,9 +2,10 @@
  * JSON schemas of the responses of the API. `docs/schema/api` has a file for each. Tests compare the files and real
  * responses with these constants, so a new field is added here, in the route and in the types of the page.
  */
+import { ACTION_NAMES } from '../../status/action-names.ts';
 import { NEXT_ITEM_KINDS } from '../../status/next-item.ts';
+import { ACTION_FIELDS } from './actions.ts';
 import { UPDATE_OF_ROW } from './delivery-schemas.ts';
-import { MODULE_ACTIONS } from './module-action.ts';
 import { MODULE_SCHEMAS } from './module-schemas.ts';
 import { RUN, RUN_PROPERTIES, TRIGGERED_BY } from './run-schemas.ts';
 import {
@@ -123,6 +124,7 @@ const CONVERGE: ResponseSchema = {
 /** A hook in progress. */
 const RUNNING_HOOK = object({
   hook: string('Name of the hook, with its module in front.'),
+  module: string('Name of the module; empty for a global hook.'),
   binding: string('Kind of its binding.'),
   queue: string('Name of the queue; empty for a request to a webhook.'),
   task: string('Type of the task that runs it, such as ModuleRun; empty for a request to a webhook.'),
@@ -131,6 +133,22 @@ const RUNNING_HOOK = object({
     description: 'Of its process, which leads a group; null for a hook without one.',
   },
   runningMs: number('For how long it runs.'),
+  startedAt: time('When it began.'),
+  isDroppable: flag('Whether its task can be dropped: no other task waits for it.'),
+});
+
+/** One thing that holds the operator up. */
+const PROBLEM = object({
+  level: oneOf(['notice', 'waiting', 'broken'], 'Whether it needs a person.'),
+  text: string('One sentence.'),
+  since: timeOrNull('The first failure in a row, or the start of what runs or is paused.'),
+  module: string('Name of the module.'),
+  hook: string('Name of the hook, with its module in front.'),
+  binding: string('Name or kind of the binding.'),
+  queue: string('Name of the queue.'),
+  run: string('Id of the last run.'),
+  advice: list(string('A sentence or a command.'), 'What a person can do, the best first.'),
+  actions: list(oneOf(ACTION_NAMES, 'Name of an action.'), 'The requests that help, the best first.'),
 });
 
 /** `/now`: the first screen of the page. */
@@ -143,6 +161,7 @@ const NOW = object({
       level: oneOf(['well', 'notice', 'waiting', 'broken'], 'Whether it needs a person.'),
       text: string('The most important problem, or that there is none.'),
       problems: list(string('A sentence.'), 'The first 20 problems, the most important first.'),
+      details: list(PROBLEM, 'The same problems, with time, place, advice and actions.'),
       more: count('How many problems are not listed.'),
     },
     'The status of the operator.',
@@ -194,22 +213,19 @@ const ME = object({
   module: stringOrNull('The module that the parameter `module` names; null: all of them.'),
   actions: list(
     object({
-      verb: oneOf(MODULE_ACTIONS, 'The action.'),
+      action: oneOf(ACTION_NAMES, 'The action.'),
+      verb: string('The verb that it needs in a rule about `modules.addon-operator.io`.'),
       refusal: stringOrNull('Why the client may not request it; null if it may.'),
     }),
     'The actions, where they are switched on.',
   ),
 });
 
-/** The body of a POST to `/modules/{name}/actions`. */
+/** The body of a POST to `/modules/{name}/actions` or `/actions`. */
 const ACTION = {
   ...object({
-    action: oneOf(MODULE_ACTIONS, 'What to do with the module.'),
-    reason: string('Why; a pause needs one. At most 1,000 characters.'),
-    to: string('Revision or version of a rollback; without it the newest good one with other files.'),
-    withValues: string('`true`: a rollback also restores the section of the ConfigMap.'),
-    dryRun: string('`true`: a rollback is only checked.'),
-    for: string('How long a pause lasts, as a Go duration such as 2h; without it until it is resumed.'),
+    action: oneOf(ACTION_NAMES, 'What to do.'),
+    ...Object.fromEntries(Object.entries(ACTION_FIELDS).map(([name, what]) => [name, string(what)])),
   }),
   required: ['action'],
 };
@@ -218,12 +234,29 @@ const ACTION = {
 const OPERATION = object({
   operation: object(
     {
-      module: string('Name of the module.'),
-      action: oneOf(MODULE_ACTIONS, 'What is done with it.'),
-      by: string('What it was requested with: page or debug socket.'),
+      module: string('Name of the module; empty for an action on something else.'),
+      target: string('What it is done with, such as `queue main`.'),
+      action: oneOf(ACTION_NAMES, 'What is done.'),
+      by: string('What it was requested with: page or debug socket, with the person if one signed in.'),
       message: string('For people.'),
     },
     'What was begun.',
+  ),
+});
+
+/** `/audit`: the last actions. */
+const AUDIT = object({
+  entries: list(
+    object({
+      time: time('When it was requested.'),
+      by: string('The client.'),
+      action: oneOf(ACTION_NAMES, 'What was requested.'),
+      target: string('What it concerned, such as `module web`.'),
+      reason: string('Why; empty if none was given.'),
+      result: oneOf(['accepted', 'refused', 'failed'], 'Whether it was begun.'),
+      message: string('For people.'),
+    }),
+    'The last 200 requests for actions since the start, the newest first.',
   ),
 });
 
@@ -281,6 +314,7 @@ export const API_SCHEMAS: Readonly<Record<string, ResponseSchema>> = Object.from
     docs: DOCS_SCHEMA,
     action: ACTION,
     operation: OPERATION,
+    audit: AUDIT,
     error: ERROR,
   }).map(([name, schema]) => [name, { $schema: 'http://json-schema.org/draft-07/schema#', ...schema }]),
 );

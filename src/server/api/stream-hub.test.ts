@@ -233,7 +233,8 @@ test('the sentence about everything is sent when it is another one, with the tim
   const journal = new Journal({ clock, redact: (text) => text });
   let text = 'all is well';
   let state = 0;
-  const status = () => ({ level: 'well', text, problems: [text, 'b'], modules: {}, tasks: 0 }) as const;
+  const status = () =>
+    ({ level: 'well', text, problems: [text, 'b'], details: [], modules: {}, tasks: 0 }) as const;
   const view = daemonView({ journal, status, stateKey: () => String(state) });
   let second = 0;
   const identity = { ...NO_COMMANDS.identity, nowIso: () => `2026-01-01T00:00:0${second}Z` };
@@ -243,7 +244,7 @@ test('the sentence about everything is sent when it is another one, with the tim
   const client = new Recorder();
   const end = new AbortController();
   const served = hub.serve(client, { topics: ['headline'], lastEventId: undefined }, end.signal);
-  const headline = { level: 'well', text, problems: [text, 'b'], more: 0 };
+  const headline = { level: 'well', text, problems: [text, 'b'], details: [], more: 0 };
   expect(client.take().slice(0, 2)).toEqual([
     ['hello', expect.objectContaining({ at: '2026-01-01T00:00:00Z' })],
     ['snapshot', { topic: 'headline', data: { at: '2026-01-01T00:00:00Z', ...headline } }],
@@ -257,7 +258,17 @@ test('the sentence about everything is sent when it is another one, with the tim
   await clock.advance(TICK_MS);
   const shown = 'main waits for ***';
   expect(client.take()).toEqual([
-    ['headline', { at: '2026-01-01T00:00:01Z', level: 'well', text: shown, problems: [shown, 'b'], more: 0 }],
+    [
+      'headline',
+      {
+        at: '2026-01-01T00:00:01Z',
+        level: 'well',
+        text: shown,
+        problems: [shown, 'b'],
+        details: [],
+        more: 0,
+      },
+    ],
   ]);
   end.abort();
   await served;
