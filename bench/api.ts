@@ -36,6 +36,7 @@ export async function benchApi(): Promise<void> {
     health: { outage: undefined },
     journal: lab.journal,
     values: lab.values,
+    memory: lab.operator.memory,
     extensions: lab.operator.extensions,
     helm: {} as ViewDeps['helm'],
     namespace: 'default',

@@ -71,6 +71,7 @@ export async function benchBrowser(): Promise<void> {
   try {
     const address = await uiAddress(world);
     await benchLoads(browser, address, bare);
+    await benchScrolling(browser, address, bare);
     await benchEventsInBrowser(browser, { world, address, bare });
   } finally {
     await browser.close();
@@ -92,6 +93,42 @@ async function benchLoads(browser: Browser, address: UiAddress, bare: BarePage):
     own / reference,
     '<= 500 ms',
   );
+}
+
+/** Tasks of the main thread over 50 ms, of which the longest counts; browsers report only those. */
+const LONG_TASKS = `globalThis.longest = 0;
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+}).observe({ type: 'longtask' });`;
+const SCROLLS = 60;
+
+/** Whether the list of modules stutters while a person scrolls through all of it. */
+async function benchScrolling(browser: Browser, address: UiAddress, bare: BarePage): Promise<void> {
+  const own = await longestTaskMs(browser, pageUrl(address, 'modules'));
+  const reference = await longestTaskMs(browser, bare.url);
+  report(
+    `page with ${MODULES} modules, longest task over 50 ms while scrolling`,
+    `${own.toFixed(0)} ms`,
+    `${reference.toFixed(0)} ms`,
+    own / 50,
+    '< 1',
+  );
+}
+
+async function longestTaskMs(browser: Browser, url: string): Promise<number> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.addInitScript(FIRST_ROWS);
+  await page.goto(url);
+  await page.evaluate('globalThis.interactive');
+  await page.evaluate(LONG_TASKS);
+  for (let scroll = 0; scroll < SCROLLS; scroll += 1) {
+    await page.mouse.wheel(0, scroll < SCROLLS / 2 ? 900 : -900);
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
+  }
+  const longest = await page.evaluate<number>('globalThis.longest');
+  await context.close();
+  return longest;
 }
 
 async function loadMs(browser: Browser, url: string): Promise<number> {

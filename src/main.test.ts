@@ -24,7 +24,7 @@ test.skipIf(process.platform !== 'linux')('what stdout cannot take is reported o
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
     });
-    expect(stderr).toContain('Error: cannot write to stdout: ENOSPC');
+    expect(stderr).toContain('error: cannot write to stdout: ENOSPC');
     expect(signal).toBe('SIGTERM');
   } finally {
     closeSync(full);

@@ -23,6 +23,7 @@ import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
 import { SignInBanner, SignInPage } from './pages/sign-in.tsx';
 import { StandbyPage } from './pages/standby.tsx';
+import { TimelinePage } from './pages/timeline.tsx';
 import { isSearchOpen, Search } from './parts/search.tsx';
 import { Empty, Link, Title } from './parts/text.tsx';
 
@@ -32,6 +33,7 @@ export const PAGES = [
   ['queues', 'Queues', 'q'],
   ['modules', 'Modules', 'm'],
   ['runs', 'Runs', 'r'],
+  ['timeline', 'Timeline', 't'],
   ['next', 'Next', 'x'],
   ['graph', 'Graph', 'p'],
   ['about', 'About', 'a'],
@@ -80,6 +82,8 @@ function Page({ place }: { place: Place }): VNode {
       return <RunsPage />;
     case 'run':
       return <RunPage id={place.id} />;
+    case 'timeline':
+      return <TimelinePage />;
     case 'next':
       return <NextPage />;
     case 'graph':

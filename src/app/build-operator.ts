@@ -2,7 +2,6 @@ import { componentLog } from '@addon-operator/base/log';
 import { createBindings, createHookExecution, createHookRuns } from '../hook-runs/create-hook-runs.ts';
 import { createHookTasks } from '../hook-runs/hook-tasks.ts';
 import { SettingsChecks, type SettingsChecksParts } from '../hook-runs/settings-checks.ts';
-import { Journal } from '../journal/journal.ts';
 import { createConfiguration } from '../model/configuration.ts';
 import { enabledWith } from '../model/lone-module.ts';
 import { createModel } from '../model/model.ts';
@@ -20,6 +19,7 @@ import { createAnnotatedOperations, watchAnnotations } from '../requests/request
 import { explainedOf } from '../views/explained.ts';
 import { createWebhooks } from '../webhooks/webhooks.ts';
 import type { BuildOptions, BuiltOperator } from './build-options.ts';
+import { createJournal } from './create-journal.ts';
 import { startReleases } from './start-releases.ts';
 
 /**
@@ -85,11 +85,7 @@ export async function buildOperator(options: BuildOptions): Promise<BuiltOperato
     handOvers,
   });
   const { registry } = model;
-  const journal = new Journal({
-    clock: host.clock,
-    redact: (text) => redactor.text(text),
-    bootId: base.tracing.bootId,
-  });
+  const journal = await createJournal(options);
   const telemetry = { clock: host.clock, log, metrics, journal };
   const queueing = createQueueing({ settings, host, metrics, model, tracing: base.tracing });
   const { queues, router, traces } = queueing;

@@ -54,6 +54,7 @@ export function viewOf(
     health: cluster.health,
     journal: telemetry.journal,
     values: configuration.values,
+    memory: modules.records.memory,
     extensions: modules.extensions,
     helm: modules.helm,
     namespace,

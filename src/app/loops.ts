@@ -44,7 +44,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
   const { model, queueing, telemetry, hooks, modules, reconcile, followed } = built;
   const { registry, converge, pauses } = model;
   const { queues, router, traces } = queueing;
-  const { log, metrics } = telemetry;
+  const { log, metrics, journal } = telemetry;
   const { sources, records, releases, store } = modules;
   const { values } = built.configuration;
   const { memory, crds } = records;
@@ -64,7 +64,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
   const rescan = new ModuleRescan({ registry, router, sources, updates, values, store, delivered, clock });
   const loops = [
     configMap.watch((change) => {
-      onConfigChange({ registry, converge, router, log, traces }, change);
+      onConfigChange({ registry, converge, router, log, traces, journal }, change);
       objects?.changed();
     }, stop),
     followed.schedules.run(stop),

@@ -322,7 +322,7 @@ async function startOperator(
   const source = moduleSource(built.explained, { registry, converge, router, queues, extensions }, redactor);
   runModuleObjects(objects, source, settings, host, running);
   if (settings.watchesFiles) {
-    const watching = { router, execution, queues, converge, log };
+    const watching = { router, execution, queues, converge, log, journal: telemetry.journal };
     running.defer(watchFiles(watchedPaths(settings), host, watching, stop));
   }
   // Files may have changed after they were loaded: read everything again.

@@ -41,13 +41,18 @@ export interface TextOutput {
   off?(event: 'resize', listener: () => void): unknown;
 }
 
-/**
- * Ends a command with what went wrong, without control characters; returns the exit code of failures.
- *
- * @param code the error code, on a line of its own: the first line is one that scripts of the original may look for
- */
+/** Ends a command with what went wrong, without control characters; returns the exit code of failures. */
 export function fail(host: CliHost, message: string, code?: ErrorCode): number {
-  host.stderr.write(`Error: ${harmless(message)}\n`);
+  return failWith(host, message, code);
+}
+
+/**
+ * The same for an error that an operator reported, whose version may have other codes.
+ *
+ * @param code on a line of its own, which leads to the page of error codes
+ */
+export function failWith(host: CliHost, message: string, code: string | undefined): number {
+  host.stderr.write(`error: ${harmless(message.trimEnd())}\n`);
   if (code !== undefined) printCode(host, code);
   return 1;
 }

@@ -21,7 +21,7 @@ async function run(...args: readonly string[]): Promise<string> {
 
 const CASES: readonly [string, readonly string[], readonly string[]][] = [
   ['commands by their beginning', ['modu'], ['module']],
-  ['commands of a command', ['queue', ''], ['list', 'main']],
+  ['commands of a command', ['queue', ''], ['list', 'main', 'retry']],
   ['choices of an option', ['queue', 'list', '-o', ''], ['json', 'name', 'table', 'text', 'wide', 'yaml']],
   ['choices behind =', ['queue', 'list', '--output=j'], ['--output=json']],
   ['choices behind =, where the shell breaks words there', ['queue', 'list', '--output', '=', 'j'], ['json']],

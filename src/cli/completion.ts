@@ -1,6 +1,7 @@
 import { Argument, type Command, type Option } from 'commander';
 import type { CommandParts } from './daemon/debug-command.ts';
 import { type NameKind, nameKindOf } from './name-arguments.ts';
+import { isAccepted } from './operator/setting-options.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -90,6 +91,7 @@ function optionsOf(command: Command): readonly string[] {
   return command
     .createHelp()
     .visibleOptions(command)
+    .concat(command.options.filter((option) => option.hidden && isAccepted(option)))
     .flatMap(({ long }) => (typeof long === 'string' ? [long] : []));
 }
 

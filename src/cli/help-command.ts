@@ -1,6 +1,7 @@
 import { didYouMean } from '@addon-operator/json/similar-word';
 import type { Command } from 'commander';
 import type { CommandParts } from './daemon/debug-command.ts';
+import { helpWithAllFlags } from './operator/setting-options.ts';
 
 /** Adds `help`, which takes the words of a command, or `flags` for the flags of `start`. Must be added last. */
 export function addHelpCommand(program: Command, { host }: CommandParts): void {
@@ -18,6 +19,6 @@ export function addHelpCommand(program: Command, { host }: CommandParts): void {
         if (next === undefined) help.error(`error: unknown command '${word}'${didYouMean(word, names)}`);
         else command = next;
       }
-      host.stdout.write(command.helpInformation());
+      host.stdout.write(first === 'flags' ? helpWithAllFlags(command) : command.helpInformation());
     });
 }

@@ -97,6 +97,9 @@ test.each([
   ['module values', "missing required argument 'name'"],
   ['queue list -o xml', 'Allowed choices are table, wide, json, yaml, name, text'],
   ['queue', 'Usage: addon-operator queue'],
+  ['frobnicate', '(addon-operator --help lists the commands)'],
+  ['module lst', '(addon-operator module --help lists the commands)'],
+  ['module list --foo', '(addon-operator module list --help shows how to use it)'],
 ])('"%s" is wrong usage', async (args, message) => {
   const { exitCode, stdout, stderr } = await run(args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
@@ -121,7 +124,6 @@ test('help of the sandbox shows its own defaults, and no flags that choose a clu
   const help = stdout.replaceAll(/\s+/g, ' ');
   expect(exitCode).toBe(0);
   expect(help).toContain('SHELL_OPERATOR_NAMESPACE; default addon-operator)');
-  expect(help).toContain('; default <state-dir>/debug.socket)');
   expect(help).toContain('LOG_TYPE; default text)');
   expect(help).not.toContain('--kube-config');
 });
@@ -140,7 +142,7 @@ test('without a daemon the message names the socket and the code', async () => {
     exitCode: 1,
     stdout: '',
     stderr: expect.stringMatching(
-      `^Error: no operator runs here: there is no debug socket '${socketPath}'\\. For one in a cluster, begin with its namespace: .*--debug-unix-socket[^\n]*\nCode: DEBUG_SOCKET, explained in docs/errors.md\n$`,
+      `^error: no operator runs here: there is no debug socket '${socketPath}'\\. For one in a cluster, begin with its namespace: .*--debug-unix-socket[^\n]*\nCode: DEBUG_SOCKET, explained in docs/errors.md\n$`,
     ) as string,
   });
 });
@@ -173,8 +175,7 @@ test.each([
   ['module values web -o table', 'KEY       VALUE\nimage     nginx\nreplicas  2\n'],
   ['module patches web -o yaml', 'null\n'],
   ['global values -o wide', 'KEY     VALUE\ndomain  example.com\n'],
-  ['queue main -o name', 'main\n'],
-  ['queue list -o table', 'QUEUE  #  TASK  STATUS\n'],
+  ['queue list -o table', 'no task is queued\n'],
   ['queue main', "Queue 'main': length 0, status: ''\n"],
   ['raw /', 'debug endpoint is alive\n'],
   ['raw queue/main.json', '{"name":"main","tasksCount":0,"status":"","tasks":[]}\n'],
@@ -182,6 +183,23 @@ test.each([
 ])('"%s" prints the response of the daemon', async (args, expected) => {
   await startDaemon();
   expect(await run(args)).toEqual({ exitCode: 0, stdout: expected, stderr: '' });
+});
+
+test.each([
+  ['runs show 999', 'error: there is no run 999: it may be too old\n'],
+  ['runs show run/999', 'error: there is no run 999: it may be too old\n'],
+  ['trace x', 'error: no run of event x is known: it may be too old\n'],
+  ['queue retry q', 'error: there is no queue q\n'],
+])('"%s" fails with a sentence', async (args, message) => {
+  await startDaemon();
+  expect((await run(args)).stderr).toContain(message);
+});
+
+test('names that users try first are those of other commands', async () => {
+  await startDaemon();
+  expect((await run('module run nosuch')).stderr).toContain('there is no module nosuch');
+  expect((await run('queue show')).stdout).toBe((await run('queue list')).stdout);
+  expect((await run('hook list -o name')).stdout).toBe('a b\nweb/hooks/hang.sh\n');
 });
 
 test('queue list passes its options on', async () => {
@@ -197,7 +215,7 @@ test.each([
   ['raw /nothing', '404 page not found', 'REQUEST_INVALID'],
 ])('"%s" fails with what the daemon says', async (args, message, code) => {
   await startDaemon();
-  const stderr = `${message}\nCode: ${code}, explained in docs/errors.md\n`;
+  const stderr = `error: ${message}\nCode: ${code}, explained in docs/errors.md\n`;
   expect(await run(args)).toEqual({ exitCode: 1, stdout: '', stderr });
 });
 
@@ -214,7 +232,7 @@ test('a refused parameter is reported and fails', async () => {
   await startDaemon({ parameters: { list: () => [], set } });
   expect(await run('config set log.level foo')).toMatchObject({
     exitCode: 1,
-    stderr: `'value' parameter is invalid: unknown log level "foo"\nCode: REQUEST_INVALID, explained in docs/errors.md\n`,
+    stderr: `error: 'value' parameter is invalid: unknown log level "foo"\nCode: REQUEST_INVALID, explained in docs/errors.md\n`,
   });
 });
 
@@ -268,15 +286,16 @@ test('module reconcile and abort say what becomes of the module', async () => {
   expect((await run('module abort web')).stdout).toMatch(/^module web is aborted/);
   expect(await run('module abort off')).toMatchObject({
     exitCode: 1,
-    stderr: 'module off is disabled\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+    stderr: 'error: module off is disabled\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
   });
   expect(await run('module reconcile held')).toMatchObject({
     exitCode: 1,
-    stderr: 'module held is paused: resume it first\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+    stderr:
+      'error: module held is paused: resume it first\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
   });
   expect(await run('module abort nothing')).toMatchObject({
     exitCode: 1,
-    stderr: 'there is no module nothing\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
+    stderr: 'error: there is no module nothing\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
   });
   expect(asked).toEqual(['reconcile web', 'force-reconcile web', 'abort web', 'abort off', 'reconcile held']);
 });
@@ -293,7 +312,8 @@ test('module release-finalizer says what became of the module', async () => {
     {
       exitCode: 1,
       stdout: '',
-      stderr: 'module on is enabled: disable it first\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+      stderr:
+        'error: module on is enabled: disable it first\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
     },
     { exitCode: 0, stdout: 'module going is deleted without its reconcile webhook\n', stderr: '' },
     { exitCode: 0, stdout: 'the Module object of left is released\n', stderr: '' },
@@ -301,7 +321,7 @@ test('module release-finalizer says what became of the module', async () => {
       exitCode: 1,
       stdout: '',
       stderr:
-        'other does not wait for a reconcile webhook\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+        'error: other does not wait for a reconcile webhook\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
     },
   ]);
 });
@@ -318,7 +338,7 @@ test('module confirm-purge names the releases that are removed', async () => {
   expect(await run('module confirm-purge')).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'no release waits for confirmation\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+    stderr: 'error: no release waits for confirmation\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
   });
 });
 
@@ -370,12 +390,12 @@ test('module release-unlock says what became of the release', async () => {
       exitCode: 1,
       stdout: '',
       stderr:
-        'release fine is pending-upgrade: it is not locked by another helm process\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+        'error: release fine is pending-upgrade: it is not locked by another helm process\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
     },
     {
       exitCode: 1,
       stdout: '',
-      stderr: 'there is no release other\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+      stderr: 'error: there is no release other\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
     },
   ]);
 });
@@ -385,9 +405,10 @@ test('explain module and module list --all request what they show', async () => 
   expect(await run('module list --all -o text')).toMatchObject({
     stdout: 'MODULE  STATUS  ENABLED  REASON\n',
   });
-  expect(await run('explain module nothing')).toEqual({
-    exitCode: 1,
-    stdout: '',
-    stderr: 'there is no module nothing\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
-  });
+  for (const words of ['explain module', 'explain', 'module explain', 'module show'])
+    expect(await run(`${words} nothing`)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: there is no module nothing\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
+    });
 });

@@ -8,7 +8,7 @@ import { type CliHost, fail, printCode } from './cli-host.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addDebugCommand, type CommandParts, type CommandRunner } from './daemon/debug-command.ts';
 import { addMcpCommand } from './daemon/mcp-commands.ts';
-import { addRunsCommands, addTraceCommand } from './daemon/runs-commands.ts';
+import { addLogsCommand, addRunsCommands, addTraceCommand } from './daemon/runs-commands.ts';
 import { addConfigCommand, addGlobalCommand, addQueueCommand } from './daemon/socket-commands.ts';
 import {
   addDebugPipeCommand,
@@ -24,7 +24,13 @@ import { addPauseCommands } from './module/pause-commands.ts';
 import { addWaitCommand } from './module/wait-command.ts';
 import { nameArgument } from './name-arguments.ts';
 import { addDoctorCommand, addUninstallCommand } from './operator/operator-commands.ts';
-import { addSettingOptions, givenFlags, settingHelp, withBooleanValues } from './operator/setting-options.ts';
+import {
+  addSettingOptions,
+  givenFlags,
+  RUNNING_FLAGS,
+  settingHelp,
+  withBooleanValues,
+} from './operator/setting-options.ts';
 import { chosenByCommand, OUTPUT_FORMATS, type OutputFormat, outputOption } from './output/output-format.ts';
 import { readRemoteCommand, remoteProblem } from './remote/remote-arguments.ts';
 import { addDevCommand, addSandboxCommand } from './sandbox/sandbox-commands.ts';
@@ -87,7 +93,7 @@ function formatCommands(program: Command, { helpWidth }: Help): string {
   return help.formatHelp(program, help);
 }
 
-const ROOT_OPTIONS = '\n--help after a command shows its options; "help flags" shows those of start.';
+const ROOT_OPTIONS = '\n--help after a command shows its options; "help flags" shows all flags of start.';
 
 type AddCommand = (program: Command, parts: CommandParts) => void;
 
@@ -116,6 +122,7 @@ const COMMANDS: readonly (readonly [
       ['global', addGlobalCommand],
       ['runs next', addRunsCommands],
       ['trace', addTraceCommand],
+      ['logs', addLogsCommand],
       ['events', addEventsCommand],
       ['wait', addWaitCommand],
       ['ui', addUiCommand],
@@ -168,7 +175,6 @@ export function createProgram(host: CliHost, runner: CommandRunner, called = '')
       writeOut: (text) => void host.stdout.write(text),
       writeErr: (text) => void host.stderr.write(harmless(text)),
     })
-    .showHelpAfterError('(addon-operator --help lists the commands)')
     .usage('[command] [options]')
     .argument('[command...]')
     .option('--version', 'show the version')
@@ -186,7 +192,15 @@ export function createProgram(host: CliHost, runner: CommandRunner, called = '')
   if (!isKnown) addStart(program, program, parts);
   // Last, because commands take over what is configured when they are added.
   program.configureHelp({ formatHelp: formatCommands });
+  addHints(program, 'addon-operator');
   return program;
+}
+
+/** Wrong usage leads to the help of the command that was meant. */
+function addHints(command: Command, words: string): void {
+  const what = command.commands.length === 0 ? 'shows how to use it' : 'lists the commands';
+  command.showHelpAfterError(`(${words} --help ${what})`);
+  for (const sub of command.commands) addHints(sub, `${words} ${sub.name()}`);
 }
 
 async function printVersion(host: CliHost): Promise<number> {
@@ -251,7 +265,7 @@ function addPlanCommand(program: Command, { host, runner }: CommandParts): void 
       'after',
       '\nExit code: 0 nothing would change, 2 something would change, 1 the plan cannot be determined.',
     );
-  addSettingOptions(plan);
+  addSettingOptions(plan, { hidden: RUNNING_FLAGS });
   plan.action(() =>
     runner(async () => {
       const { planCommand } = await import('./operator/plan-command.ts');
@@ -287,7 +301,7 @@ function addRbacCommand(program: Command, { host, runner }: CommandParts): void 
         .choices([...OUTPUT_FORMATS, 'values'])
         .default('yaml'),
     );
-  addSettingOptions(rbac);
+  addSettingOptions(rbac, { hidden: RUNNING_FLAGS });
   rbac.action(() =>
     runner(async () => {
       const { rbacCommand } = await import('./operator/rbac-command.ts');

@@ -11,7 +11,7 @@ export async function runProcess(process: NodeJS.Process): Promise<void> {
   process.stdout.once('error', (error) => {
     process.stdout.on('error', () => undefined);
     if (!('code' in error && error.code === 'EPIPE'))
-      process.stderr.write(`Error: cannot write to stdout: ${error.message}\n`);
+      process.stderr.write(`error: cannot write to stdout: ${error.message}\n`);
     process.kill(process.pid, 'SIGTERM');
   });
   const { ADDON_OPERATOR_COMMAND: started, PATH: path } = process.env;

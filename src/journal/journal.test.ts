@@ -38,6 +38,7 @@ test('a run is shown with its times, phases, result and error', async () => {
   journal.end(run, { result: 'failed', error: 'no chart', code: 'HELM_FAILED' });
   expect(journal.list({ limit: 1 }).runs[0]).toEqual({
     id: '1',
+    isOfEarlierStart: false,
     parent: null,
     eventId: 'e1',
     traceId: traceIdOf('', 'e1'),
@@ -207,5 +208,43 @@ test('runs of an event are in one trace, those that begin 10 minutes after it in
     ['2', '1'],
     ['3', '1'],
     ['4', '3'],
+  ]);
+});
+
+test('a run of an earlier start keeps its id, times, trace and output, and is no change', async () => {
+  const stored: object[] = [];
+  const file = { append: (record: object) => void stored.push(record), take: () => [], preamble: () => [] };
+  const before = new FakeClock(1_000_000, 500);
+  const first = new Journal({ clock: before, bootId: 'first', file });
+  const event = first.begin(start({ queuedMs: 400 }));
+  first.enterPhase('main', 'helm');
+  await before.advance(100);
+  const hook = first.beginHook(start({ type: 'HookRun', taskId: '', hook: 'a.sh', queuedMs: 600 }));
+  for (let line = 0; line < 100; line += 1) first.print(hook, `line ${line} ${'x'.repeat(100)}`);
+  first.end(hook, { result: 'failed', error: 'no', code: 'HOOK_FAILED' });
+  first.end(event, { result: 'success' });
+  const known = first.list({ limit: 9 }).runs;
+  // Another machine: its steady clock shows less.
+  const clock = new FakeClock(2_000_000, 7);
+  const take = (): object[] => JSON.parse(JSON.stringify(stored)) as object[];
+  const second = new Journal({ clock, bootId: 'second', file: { ...file, take } });
+  expect(second.list({ limit: 9 }).runs).toEqual(
+    known.map((run) => ({
+      ...run,
+      isOfEarlierStart: true,
+      outputLength: run.outputLength,
+    })),
+  );
+  expect(second.details(2)).toMatchObject({
+    cause: [{ id: '1' }],
+    output: { head: expect.stringMatching(/^line 0 /), tail: expect.stringMatching(/line 99 x+\n$/) },
+  });
+  expect(second.changedSince(0)).toEqual({ runs: [], isComplete: true });
+  expect(second.byModule().get('web')).toMatchObject({ recent: 's' });
+  second.seedModuleRun('web', { startedAt: '', durationMs: 0, result: 'failed' });
+  second.seedModuleRun('db', { startedAt: '', durationMs: 0, result: 'failed' });
+  expect([...second.byModule()].map(([name, { recent }]) => [name, recent])).toEqual([
+    ['web', 's'],
+    ['db', 'f'],
   ]);
 });

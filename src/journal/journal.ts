@@ -1,8 +1,9 @@
 /**
  * The history of runs in memory: what ran when, why, with what result and output. `operator/task-pipeline.ts` and
  * `hook-runs/record-runs.ts` record (`begin`, `print`, `end`); the API, `explain` and the page read (`list`, `details`,
- * `changedSince`). It also carries the trace spans of runs in progress. Memory is bounded by count and by characters; a
- * restart empties it. Recording must never fail a run, so nothing here throws or waits.
+ * `changedSince`). It also carries the trace spans of runs in progress. Memory is bounded by count and by characters; runs
+ * that have ended are kept in a file, and read back after a restart. Recording must never fail a run, so nothing here throws
+ * or waits.
  */
 
 import { type Clock, roundedMs } from '@addon-operator/base/clock';
@@ -10,6 +11,8 @@ import { NO_SPAN, type Span } from '@addon-operator/base/trace';
 import { traceIdOf } from '@addon-operator/base/trace-id';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { causeOf } from './causes.ts';
+import type { JournalFile } from './journal-file.ts';
+import { Marks } from './marks.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import type { HookFacts, JournalRun, RunEnd, RunStart } from './run.ts';
 import type {
@@ -22,6 +25,8 @@ import type {
   RunQuery,
   RunView,
 } from './run-view.ts';
+import { readRecords, storedBoot, storedIds, storedMark, storedRun, storedWell } from './stored-run.ts';
+import { type KnownValue, knownValues, Wells } from './wells.ts';
 
 export interface JournalOptions {
   readonly clock: Clock;
@@ -29,6 +34,8 @@ export interface JournalOptions {
   readonly redact?: (message: string) => string;
   /** Different after each start of the operator; default empty. */
   readonly bootId?: string;
+  /** Keeps runs that have ended over a restart; default: they are only in memory. */
+  readonly file?: Pick<JournalFile, 'append' | 'take' | 'preamble'> | undefined;
   /** Default 2,000 runs, 4 Mi characters of runs, 8 Mi characters of outputs. */
   readonly limits?: Partial<JournalLimits>;
 }
@@ -52,6 +59,8 @@ const MAX_PHASES = 50;
 /** A run that begins later after its event is in a trace of its own: backends cut long traces. */
 const TRACE_MS = 10 * 60_000;
 const SHOWN_RESULTS = 20;
+/** So many ids are reserved in the file at a time, and the next ones when half of them are left. */
+const RESERVED_IDS = 200;
 const NO_PATCHES = { values: 0, objects: 0 };
 const NO_OUTPUT = { head: '', tail: '', cut: 0 };
 
@@ -60,6 +69,10 @@ const NO_OUTPUT = { head: '', tail: '', cut: 0 };
  * few object writes; views are made when they are read. A run in progress is never dropped.
  */
 export class Journal {
+  /** What happened beside the runs. Texts are masked by those who add them. */
+  readonly marks: Marks;
+  /** What modules were like when they last ran well. */
+  readonly wells: Wells;
   readonly #clock: Clock;
   readonly #redact: (message: string) => string;
   readonly #bootId: string;
@@ -76,16 +89,35 @@ export class Journal {
   #changes: number[] = [];
   readonly #followers = new Set<(runId: string, line: string) => void>();
   readonly #sizes = { runs: 0, outputs: 0 };
+  readonly #file: JournalOptions['file'];
   #lastId = 0;
+  /** Ids up to this one are reserved in the file. */
+  #reservedId = 0;
   #revision = 0;
   /** The highest revision of a run that was dropped. */
   #forgotten = 0;
 
-  constructor({ clock, redact = (message) => message, bootId = '', limits = {} }: JournalOptions) {
+  constructor({ clock, redact = (message) => message, bootId = '', limits = {}, file }: JournalOptions) {
     this.#clock = clock;
+    this.#file = file;
     this.#redact = redact;
     this.#bootId = bootId;
     this.#limits = { ...LIMITS, ...limits };
+    const { runs, lastId, marks, wells } = readRecords(file?.take() ?? [], clock);
+    this.marks = new Marks(clock, marks, (mark) => file?.append(storedMark(mark)));
+    this.wells = new Wells(wells, (well) => file?.append(storedWell(well)));
+    if (file === undefined) return;
+    for (const run of runs) this.#restore(run);
+    this.#lastId = lastId;
+    this.#reservedId = lastId;
+    const boot = storedBoot(bootId, clock);
+    file.append(boot);
+    file.preamble = () => [boot, storedIds(this.#reservedId), ...this.wells.all.map(storedWell)];
+  }
+
+  /** Values as they are kept and compared: masked, and cut where they are long. */
+  knownValues(values: Parameters<typeof knownValues>[0]): readonly KnownValue[] {
+    return knownValues(values, this.#redact);
   }
 
   /** Grows when a run begins or ends. */
@@ -116,8 +148,8 @@ export class Journal {
   }
 
   /** The id of the trace of which a run is part. */
-  traceIdOf(run: Pick<JournalRun, 'traceKey' | 'traceId'>): string {
-    run.traceId ??= traceIdOf(this.#bootId, run.traceKey);
+  traceIdOf(run: Pick<JournalRun, 'traceKey' | 'traceId' | 'bootId'>): string {
+    run.traceId ??= traceIdOf(run.bootId ?? this.#bootId, run.traceKey);
     return run.traceId;
   }
 
@@ -181,7 +213,18 @@ export class Journal {
     if (run.output !== undefined) this.#keepOutput(run, run.output);
     this.#noteChange(run);
     this.#noteModuleRun(run);
+    this.#file?.append(storedRun(run));
     this.#shorten();
+  }
+
+  /** Records that no further run begins in this start, so that the next one continues with the next id. */
+  close(): void {
+    this.#file?.append(storedIds(this.#lastId));
+  }
+
+  /** Takes the last run of a module from elsewhere, if the journal knows none. */
+  seedModuleRun(module: string, last: LastRunView): void {
+    if (!this.#modules.has(module)) this.#modules.set(module, { last, recent: last.result.charAt(0) });
   }
 
   /** The newest first. */
@@ -276,6 +319,7 @@ export class Journal {
 
   #add(start: RunStart, parent: number | undefined): JournalRun {
     this.#lastId += 1;
+    this.#reserveIds();
     const startedMs = this.#clock.steadyMs();
     const { eventId, eventMs = startedMs } = start;
     // Retries after a long back-off would stretch the trace of the event over hours.
@@ -287,6 +331,7 @@ export class Journal {
       parent,
       traceKey: attempt?.traceKey ?? ownKey,
       traceId: attempt?.traceId,
+      bootId: undefined,
       startedMs,
       startedAtMs: this.#clock.wallMs(),
       revision: 0,
@@ -301,6 +346,22 @@ export class Journal {
     this.#noteChange(run);
     this.#sizes.runs += RUN_SIZE;
     return run;
+  }
+
+  /** A run in progress is not in the file. Without a reserve a later start would give its id to another run. */
+  #reserveIds(): void {
+    if (this.#lastId + RESERVED_IDS / 2 <= this.#reservedId) return;
+    this.#reservedId = this.#lastId + RESERVED_IDS;
+    this.#file?.append(storedIds(this.#reservedId));
+  }
+
+  /** Adds a run of an earlier start. It is no change: readers get it with their first list. */
+  #restore(run: JournalRun): void {
+    this.#runs.set(run.id, run);
+    this.#sizes.runs += sizeOf(run);
+    if (run.output !== undefined) this.#keepOutput(run, run.output);
+    this.#noteModuleRun(run);
+    this.#shorten();
   }
 
   /** Drops the outputs of the oldest runs first; the runs themselves stay. */
@@ -329,8 +390,7 @@ export class Journal {
       this.#runs.delete(run.id);
       this.#forgotten = Math.max(this.#forgotten, run.revision);
       this.#dropOutput(run);
-      const characters = (run.end?.error?.length ?? 0) + (run.hookFacts?.command.length ?? 0);
-      this.#sizes.runs -= RUN_SIZE + characters + run.phases.length * PHASE_SIZE;
+      this.#sizes.runs -= sizeOf(run);
     }
   }
 
@@ -340,6 +400,7 @@ export class Journal {
     const waitMs = Math.max(0, startedMs - queuedMs);
     return {
       id: String(run.id),
+      isOfEarlierStart: run.bootId !== undefined,
       parent: run.parent === undefined ? null : String(run.parent),
       eventId: run.eventId,
       traceId: this.traceIdOf(run),
@@ -372,6 +433,12 @@ export class Journal {
       outputLength: run.output?.total ?? 0,
     };
   }
+}
+
+/** Memory of a run without its output, in characters. */
+function sizeOf({ end, hookFacts, phases }: JournalRun): number {
+  const characters = (end?.error?.length ?? 0) + (hookFacts?.command.length ?? 0);
+  return RUN_SIZE + characters + phases.length * PHASE_SIZE;
 }
 
 function endSpans(run: JournalRun, { result, error, code }: RunEnd): void {
@@ -407,14 +474,24 @@ function chainTo(
   return chain;
 }
 
-function matches(run: JournalRun, { module, hook, queue, result, event }: Omit<RunQuery, 'limit'>): boolean {
+function matches(
+  run: JournalRun,
+  { module, hook, queue, type, result, event, sinceMs }: Omit<RunQuery, 'limit'>,
+): boolean {
   return (
     (module === undefined || run.module === module) &&
     (hook === undefined || run.hook === hook || `${run.module}/${run.hook}` === hook) &&
     (queue === undefined || run.queue === queue || run.queue.startsWith(`${queue}[`)) &&
+    (type === undefined || run.type === type) &&
     (event === undefined || run.eventId === event) &&
+    (sinceMs === undefined || endedAtMs(run) >= sinceMs) &&
     (result === undefined || (run.end?.result ?? 'running') === result)
   );
+}
+
+/** On the wall clock; without an end for a run in progress. */
+function endedAtMs({ startedAtMs, startedMs, endedMs = Number.POSITIVE_INFINITY }: JournalRun): number {
+  return startedAtMs + endedMs - startedMs;
 }
 
 /** Programs print the reason for their failure last, and what they were about first. */

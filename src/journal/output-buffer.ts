@@ -23,6 +23,18 @@ export class OutputBuffer {
   #total = 0;
   #cut = 0;
 
+  /** What a buffer has kept before. */
+  static restored({ head, tail, cut }: OutputParts): OutputBuffer {
+    const buffer = new OutputBuffer();
+    buffer.#head = head;
+    buffer.#isHeadFull = true;
+    buffer.#tail = [tail];
+    buffer.#tailLength = tail.length;
+    buffer.#cut = cut;
+    buffer.#total = head.length + tail.length + cut;
+    return buffer;
+  }
+
   /** Everything that was printed, in characters. */
   get total(): number {
     return this.#total;

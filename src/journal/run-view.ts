@@ -5,8 +5,10 @@ import type { RunResult } from './run.ts';
 
 /** One run. Times are RFC 3339 in UTC; strings are empty, and others null, where there is nothing. */
 export interface RunView {
-  /** A number that grows; it starts at 1 with each start of the operator. */
+  /** A number that grows, also over starts of the operator as long as the file of the journal is kept. */
   readonly id: string;
+  /** It ended before the last start of the operator. */
+  readonly isOfEarlierStart: boolean;
   /** The run that started it, such as the ModuleRun of a beforeHelm hook; null for an attempt of a task. */
   readonly parent: string | null;
   readonly eventId: string;
@@ -83,9 +85,13 @@ export interface RunQuery {
   /** The name of the hook, or `<module>/<hook>`. */
   readonly hook?: string | undefined;
   readonly queue?: string | undefined;
+  /** Type of the task, or `HookRun`. */
+  readonly type?: string | undefined;
   readonly result?: RunView['result'] | undefined;
   /** An event id. */
   readonly event?: string | undefined;
+  /** Only runs that had not ended at this time, in milliseconds since the epoch. */
+  readonly sinceMs?: number | undefined;
   /** Only runs older than the one with this id. */
   readonly before?: number | undefined;
   readonly limit: number;

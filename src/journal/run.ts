@@ -64,6 +64,8 @@ export interface JournalRun extends RunStart {
   readonly startedAtMs: number;
   /** The key of its trace, unique within one start of the operator. */
   readonly traceKey: string;
+  /** The start of the operator in which it ran; undefined for the current one. */
+  readonly bootId: string | undefined;
   /** Made of the key when it is first needed. */
   traceId: string | undefined;
   /** Revision of the journal when it began or ended. */

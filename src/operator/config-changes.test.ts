@@ -169,4 +169,8 @@ test('invalid content is reported, changes nothing, and its end is reported, too
     { level: 'error', error: 'bad yaml' },
     { level: 'info', msg: 'KubeConfig become valid' },
   ]);
+  expect(lab.journal.marks.since(0).slice(-2)).toMatchObject([
+    { kind: 'config', text: 'the ConfigMap is invalid' },
+    { kind: 'config', text: 'the ConfigMap is valid again' },
+  ]);
 });

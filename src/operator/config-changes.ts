@@ -1,6 +1,7 @@
 import { messageOf } from '@addon-operator/base/errors';
 import type { Logger } from '@addon-operator/base/log';
 import { formatGoDuration } from '@addon-operator/strings/go-duration';
+import type { Journal } from '../journal/journal.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { TaskRouter } from '../queues/task-router.ts';
@@ -14,6 +15,7 @@ export interface ConfigChangesParts {
   readonly router: TaskRouter;
   readonly log: Logger;
   readonly traces: Pick<TaskTraces, 'newEvent'>;
+  readonly journal: Pick<Journal, 'marks'>;
 }
 
 /**
@@ -26,6 +28,7 @@ export interface ConfigChangesParts {
 export function onConfigChange(operator: ConfigChangesParts, change: ConfigChange): void {
   const { log } = operator;
   operator.converge.setConfigProblem(problemOf(change));
+  operator.journal.marks.add({ kind: 'config', text: markText(change) });
   switch (change.type) {
     case 'invalid':
       log.error(
@@ -44,6 +47,23 @@ export function onConfigChange(operator: ConfigChangesParts, change: ConfigChang
       return;
     case 'changed':
       applyChange(operator, change);
+  }
+}
+
+/** What the timeline says of a change: names of sections, and no values. */
+function markText(change: ConfigChange): string {
+  switch (change.type) {
+    case 'invalid':
+      return 'the ConfigMap is invalid';
+    case 'missing':
+      return 'the ConfigMap is missing';
+    case 'valid':
+      return 'the ConfigMap is valid again';
+    case 'changed': {
+      const { sections, flags, isGlobalChanged, maintenance } = change.difference;
+      const names = [...(isGlobalChanged ? ['global'] : []), ...flags, ...sections, ...maintenance];
+      return `the ConfigMap changed: ${[...new Set(names)].join(', ')}`;
+    }
   }
 }
 

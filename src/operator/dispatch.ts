@@ -40,7 +40,7 @@ export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
   const { crds, stored } = parts;
   const { registry, converge, globalHooks, updates, switchRequests } = model;
   const { queues, router } = queueing;
-  const { clock, log, metrics } = telemetry;
+  const { clock, log, metrics, journal } = telemetry;
   const { values, configMapContent, followSecrets } = configuration;
   const { bindings, settingsChecks, synchronizations } = hooks;
   const { discovery, moduleTasks, preparation, removal } = reconcile;
@@ -78,6 +78,7 @@ export function createDispatch(parts: DispatchParts): TaskHandler<Task> {
     globalHooks,
     router,
     log,
+    journal,
     releases,
     queues,
     metrics,

@@ -6,6 +6,7 @@ import type { JsonObject } from '@addon-operator/json';
 import type { TaskOutcome } from '@addon-operator/task-queue';
 import type { SwitchRefusal, SwitchRequest } from '../delivery/module-switch.ts';
 import { rethrowAbort } from '../hook-runs/rethrow-abort.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { ConvergeState } from '../model/converge-state.ts';
 import type { ModuleRegistry } from '../model/module-registry.ts';
 import type { PendingUpdates } from '../model/pending-updates.ts';
@@ -34,6 +35,7 @@ export interface SwitchModulesParts {
   readonly converge: ConvergeState;
   readonly router: TaskRouter;
   readonly log: Logger;
+  readonly journal: Pick<Journal, 'marks'>;
   readonly releases: Pick<Releases, 'stopMonitor'>;
   readonly sources: Pick<ModuleSources, 'readAgain' | 'rediscover'>;
   readonly removal: Pick<ModuleRemoval, 'stop'>;
@@ -202,6 +204,8 @@ function finishTaking(operator: SwitchModulesParts, taken: Taken): void {
   if (requested !== undefined)
     finish(operator, requested, () => requested.resolve({ type: 'switched', keptCrds }));
   const { path, version, refusal } = next ?? {};
+  const text = markText(change, old?.version, version);
+  if (text !== undefined) operator.journal.marks.add({ kind: 'version', module, text });
   if (refusal !== undefined && refusal.reason !== old?.refusal?.reason && refusal.type !== 'unauthorized')
     log.error({ module, reason: refusal.reason, fix: refusal.remedy }, REFUSED_MESSAGES[refusal.type]);
   else if (change === 'return') log.info({ module, path }, 'Files of the module are back: it runs again');
@@ -209,6 +213,27 @@ function finishTaking(operator: SwitchModulesParts, taken: Taken): void {
     log.info({ module, path, version, before: old?.version }, 'Module is switched to another version');
   else if (change === 'start') log.info({ module, path, version }, 'Module is new');
   else if (change === 'delete') log.info({ module }, 'Module was removed from the module store');
+}
+
+/** What the timeline says of a change; undefined for one that nobody would look for. */
+function markText(change: ModuleChange, before = '', version = ''): string | undefined {
+  switch (change) {
+    case 'switch':
+      return before === version ? 'other files' : `version ${before || 'unknown'} → ${version || 'unknown'}`;
+    case 'start':
+      return `new module ${version}`.trimEnd();
+    case 'return':
+      return 'its files are back';
+    case 'hold':
+      return 'held: its files cannot be used';
+    case 'delete':
+    case 'end':
+      return 'removed';
+    case 'none':
+    case 'refresh':
+    case 'refuse':
+      return undefined;
+  }
 }
 
 /** The old version goes on; everybody can see why. */

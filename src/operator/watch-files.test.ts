@@ -57,6 +57,7 @@ test('a change queues a reload at the head of main, once all is quiet', async ()
     'ReloadFiles:::Files-Changed',
     'ConvergeModules:::waiting',
   ]);
+  expect(lab.journal.marks.since(0)).toMatchObject([{ kind: 'files', text: 'files saved: a.sh' }]);
 });
 
 test('files whose name begins with a dot do not count', async () => {

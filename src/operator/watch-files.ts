@@ -7,6 +7,7 @@ import type { FSWatcher } from 'chokidar';
 import { policyFiles } from '../extensions/create-authorization.ts';
 import { customizationsDir } from '../extensions/points/release-points.ts';
 import { type RestartHooksParts, restartChangedHooks } from '../hook-runs/restart-hooks.ts';
+import type { Journal } from '../journal/journal.ts';
 import { savedFile } from '../model/saved-files.ts';
 import { FILES_CHANGED } from '../model/tasks.ts';
 import { allModulesDirs } from '../module-store/module-store.ts';
@@ -18,9 +19,12 @@ import type { ExtensionSettings } from '../settings/hook-settings.ts';
 /** The quiet time before a reload, in milliseconds: editors write a file in several steps. */
 export const QUIET_MS = 300;
 
+const SHOWN_NAMES = 3;
+
 /** The parts that a change of files is queued with. */
 export interface WatchFilesParts extends RestartHooksParts {
   readonly router: Pick<TaskRouter, 'main'>;
+  readonly journal: Pick<Journal, 'marks'>;
 }
 
 /** The settings that name watched files. */
@@ -94,6 +98,7 @@ export function watchFiles(
     // A later change has started a longer wait, which handles all of them.
     if (seen !== changes) return;
     log.info({ path }, 'files changed, loading hooks and modules again');
+    operator.journal.marks.add({ kind: 'files', text: `files saved: ${namesText(changed)}` });
     const saved = [...changed].map((each) => savedFile(each));
     // In front of all tasks, and before running hooks are ended: their tasks are then repeated
     // behind the reload.
@@ -112,4 +117,11 @@ export function watchFiles(
   return async () => {
     await (await watcher).close();
   };
+}
+
+/** The first names, and how many others there are. */
+function namesText(paths: ReadonlySet<string>): string {
+  const names = [...new Set([...paths].map((path) => basename(path)))];
+  const more = names.length - SHOWN_NAMES;
+  return `${names.slice(0, SHOWN_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -166,6 +166,7 @@ export function createReconcile(parts: ReconcileParts): Reconcile {
     bindings,
     extensions,
     journal,
+    memory,
     lifecycle,
     synchronizations,
     deployment,

@@ -12,10 +12,13 @@ import type { Releases } from '../model/releases.ts';
 import type { HookBindings, ModuleExtensions } from '../model/services.ts';
 import { isSynchronization, type ModuleRun, type Task } from '../model/tasks.ts';
 import type { TrackedModule } from '../model/tracked-module.ts';
+import type { Module } from '../modules/module.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { attemptOf } from './deploy-hooks.ts';
 import type { ModuleDeployment } from './deploy-module.ts';
 import type { LifecycleRun, ModuleLifecycle } from './module-lifecycle.ts';
+import type { ModuleMemory } from './module-memory.ts';
+import { runFacts } from './run-facts.ts';
 
 /** The parts that module runs use. */
 export interface ModuleRunnerParts {
@@ -27,7 +30,8 @@ export interface ModuleRunnerParts {
   readonly releases: Pick<Releases, 'pauseMonitor'>;
   readonly bindings: Pick<HookBindings, 'serveLateTicks' | 'setSchedules' | 'setWebhooks'>;
   readonly extensions: Pick<ModuleExtensions, 'finalizers' | 'httpHooks'>;
-  readonly journal: Pick<Journal, 'enterPhase'>;
+  readonly journal: Pick<Journal, 'attemptIn' | 'enterPhase' | 'knownValues' | 'wells'>;
+  readonly memory: Pick<ModuleMemory, 'filesOf'>;
   readonly lifecycle: ModuleLifecycle;
   readonly synchronizations: Synchronizations;
   readonly deployment: ModuleDeployment;
@@ -76,7 +80,10 @@ export class ModuleRunner {
         if (this.#parts.registry.tracked.get(task.module) !== tracked) return { type: 'repeat' };
         const step = await this.#runPhase({ tracked, task, queue, isForced }, signal);
         if (step.type === 'next') continue;
-        if (step.outcome.type === 'success') tracked.history.noteRun(startedMs, clock, 'success');
+        if (step.outcome.type === 'success') {
+          tracked.history.noteRun(startedMs, clock, 'success');
+          this.#noteWell(tracked.module, queue.name);
+        }
         return step.outcome;
       }
     } finally {
@@ -85,6 +92,14 @@ export class ModuleRunner {
         (clock.steadyMs() - startedMs) / 1_000,
       );
     }
+  }
+
+  /** For the comparison with a later run that fails. */
+  #noteWell(module: Module, queue: string): void {
+    const { clock, journal } = this.#parts;
+    const run = journal.attemptIn(queue)?.id ?? 0;
+    const facts = runFacts(this.#parts, module);
+    journal.wells.note({ module: module.name, atMs: clock.wallMs(), run, facts });
   }
 
   async #runPhase(request: ModuleRunRequest, signal: AbortSignal): Promise<Step> {

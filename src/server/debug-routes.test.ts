@@ -69,6 +69,12 @@ test('queues come as text, JSON and YAML', async () => {
   expect((await ask('/queue/list.yaml', { queues })).body).toContain('summary:\n  mainQueueTasks: 1\n');
 });
 
+test('queues for a table have all facts about tasks, and the runs that are in no queue', async () => {
+  const unfinishedRuns = () => ({ waiting: ['later'], debounced: [], failed: [] });
+  const { body } = await ask('/queue/list.json?tasks=true', { unfinishedRuns });
+  expect(JSON.parse(body)).toEqual({ queues: [], waiting: ['later'], debounced: [], failed: [] });
+});
+
 test('sources and their modules are shown, empty where modules come from directories only', async () => {
   expect(JSON.parse((await ask('/delivery.json')).body)).toEqual({ sources: [], installs: [] });
 });

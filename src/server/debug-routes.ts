@@ -31,7 +31,7 @@ import type { RollbackModule } from '../status/module-rollback.ts';
 import type { SetFlag } from '../status/set-flag.ts';
 import { ACTION_CLIENTS, CLIENT_HEADER } from './action-clients.ts';
 import { type Api, createApi } from './api/api.ts';
-import { API_PREFIX } from './api/api-handler.ts';
+import { API_PREFIX, queuesData } from './api/api-handler.ts';
 import type { OperatorIdentity } from './api/api-route.ts';
 import { trustedRequester } from './api/requester.ts';
 import {
@@ -195,6 +195,9 @@ function daemonRoutes({ view, parameters, settings }: DebugEndpoint): Route[] {
         : dataResponse(format, queueData(main));
     }),
     get('/queue/list.{format}', ({ query }, { format }) => {
+      // The table of the command needs more of each task than the original's data has.
+      if (isYes(query.get('tasks')))
+        return dataResponse(dataFormat(format), { queues: queuesData(view), ...view.unfinishedRuns() });
       const showEmpty = isYes(query.get('showEmpty'));
       const names = query.getAll('queue');
       const queues = view.queues().filter(({ name }) => names.length === 0 || names.includes(name));
@@ -261,6 +264,7 @@ function moduleRoutes({ view }: DebugEndpoint): Route[] {
   ): object => (isYes(request.query.get('global')) ? { global: global(), [module.valuesKey]: own } : own);
   return [
     get('/module/list.{format}', ({ query }, { format }) => {
+      if (isYes(query.get('problems'))) return listResponse(view, format, true);
       if (isYes(query.get('all'))) return listResponse(view, format);
       const enabledModules = view.enabledModules().toSorted();
       return dataResponse(dataFormat(format), { enabledModules });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { daemonView, NO_PAUSES } from '../../test/support/daemon-view-stub.ts';
+import { readySummary } from '../../test/support/module-explanations.ts';
 import {
   explainResponse,
   listResponse,
@@ -68,6 +69,20 @@ test('resumeResponse() says when there was nothing to resume', async () => {
   expect(await resumeResponse({ view, pauses }, undefined, signal)).toMatchObject({
     body: 'all modules are resumed\n',
   });
+});
+
+test('listResponse() has only modules with a problem of their own on request', () => {
+  const modulesOf = [
+    readySummary('web'),
+    readySummary('db', { status: 'starting' }),
+    readySummary('hanging', { heldUpBy: 'hook a.sh runs' }),
+    readySummary('refused', { status: 'disabled', source: 'requirement' }),
+    readySummary('behind', { status: 'starting', heldUpBy: 'db fails', heldUpRef: 'queue/main' }),
+    readySummary('off', { status: 'disabled' }),
+  ];
+  const view = daemonView({ modules: () => modulesOf });
+  const { modules } = JSON.parse(listResponse(view, 'json', true).body) as { modules: { module: string }[] };
+  expect(modules.map(({ module }) => module)).toEqual(['db', 'hanging', 'refused']);
 });
 
 test('explainResponse() and listResponse() know text and data', async () => {

@@ -15,8 +15,9 @@ import {
 } from '@addon-operator/http-server/response';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 import type { DaemonView } from '../status/daemon-view.ts';
-import { explanationText, summaryText } from '../status/module-explanation.ts';
+import { explanationText, type ModuleSummary, summaryText } from '../status/module-explanation.ts';
 import type { FinalizerRelease } from '../status/module-object.ts';
+import { isNoted } from '../status/operator-facts.ts';
 
 /** Pauses and resumes modules; without a name, all of them. */
 export interface PauseCommands {
@@ -41,9 +42,16 @@ export function noModuleResponse(name: string): RouteResponse {
   return errorResponse(404, 'MODULE_UNKNOWN', `there is no module ${name}`);
 }
 
-/** All modules with their states. */
-export function listResponse(view: DaemonView, format: Format): RouteResponse {
-  const modules = view.modules();
+/** Whether a module has a problem of its own: others only wait for a task in their queue. */
+function hasOwnProblem(module: ModuleSummary): boolean {
+  const { status, heldUpBy, heldUpRef = '' } = module;
+  if (status === 'starting' && heldUpRef.startsWith('queue/')) return false;
+  return isNoted(module) || heldUpBy !== undefined;
+}
+
+/** All modules with their states, or only those with a problem of their own. */
+export function listResponse(view: DaemonView, format: Format, hasProblem = false): RouteResponse {
+  const modules = view.modules().filter((module) => !hasProblem || hasOwnProblem(module));
   return format === 'text' ? textResponse(summaryText(modules)) : dataResponse(format, { modules });
 }
 

@@ -3,7 +3,7 @@
 import { oneLine } from '@addon-operator/strings/escape-controls';
 import type { QueueView } from '../status/daemon-view.ts';
 import { hookText, NOTED_HOOK_MS, type RunningHookFacts } from '../status/running-hook.ts';
-import { failedRunText, type UnfinishedRuns, unfinishedText } from '../status/unfinished-text.ts';
+import { type UnfinishedRuns, unfinishedSentences, unfinishedText } from '../status/unfinished-text.ts';
 
 const MAIN = 'main';
 const INDEX_WIDTH = 2;
@@ -33,7 +33,7 @@ export function queueListText(
   const blocks = active.map((queue) => queueText(queue, running));
   if (showEmpty && empty.length > 0)
     blocks.push(`Empty queues (${empty.length}):\n${empty.map((queue) => `- ${queue.name}\n`).join('')}`);
-  blocks.push(...unfinishedText(unfinished));
+  blocks.push(...unfinishedText(unfinishedSentences(unfinished)));
   const { mainQueueTasks, otherQueues, totalTasks } = summaryOf(queues);
   const others = otherQueues.active + otherQueues.empty;
   blocks.push(`Summary:
@@ -54,15 +54,16 @@ export function queueData(queue: QueueView): object {
 export function queueListData(
   queues: readonly QueueView[],
   showEmpty: boolean,
-  { waiting, debounced, failed }: UnfinishedRuns = NO_UNFINISHED,
+  unfinished: UnfinishedRuns = NO_UNFINISHED,
 ): object {
+  const { waiting, debounced, failed } = unfinishedSentences(unfinished);
   const { active, empty } = splitQueues(queues);
   return {
     active: active.map(queueData),
     ...(showEmpty && { empty: empty.map(({ name }) => ({ name, tasksCount: 0 })) }),
     ...(waiting.length > 0 && { waiting }),
     ...(debounced.length > 0 && { debounced }),
-    ...(failed.length > 0 && { failed: failed.map(failedRunText) }),
+    ...(failed.length > 0 && { failed }),
     summary: summaryOf(queues),
   };
 }

@@ -63,6 +63,13 @@ export const DIRECTORY_SETTINGS = {
     '/tmp/addon-operator',
     'Directory for temporary files; created if missing.',
   ),
+  journalDir: setting(
+    'journal-dir',
+    'ADDON_OPERATOR_JOURNAL_DIR',
+    textType,
+    '',
+    'Directory in which the last runs are kept over a restart, at most 10 MiB; empty means journal below --tmp-dir, off keeps them in memory only.',
+  ),
 } satisfies Readonly<Record<string, Setting<unknown>>>;
 
 export type DirectorySettings = SettingsOf<typeof DIRECTORY_SETTINGS>;

@@ -16,7 +16,7 @@ export interface Setting<T> {
   /** The value when nothing is set, as the user would write it. */
   readonly default: string;
   readonly help: string;
-  /** Left out of `start --help`, listed by `debug-options`. */
+  /** Left out of `help flags`, listed by `debug-options`. */
   readonly isHidden?: boolean;
   /** Holds a credential of the daemon, or names its file: its variables are kept from hooks. */
   readonly isSecret?: boolean;

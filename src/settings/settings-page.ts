@@ -24,7 +24,7 @@ This page lists all flags and environment variables of \`addon-operator start\`.
 ${table(visible)}
 ## Flags for debugging
 
-\`addon-operator start --help\` does not list these; \`addon-operator debug-options\` does.
+\`addon-operator help flags\` does not list these; \`addon-operator debug-options\` does.
 
 ${table(hidden)}
 ## Variables without a flag

@@ -45,6 +45,8 @@ export interface WhyNode {
   /** Null: not known, or not reached. */
   readonly ok: boolean | null;
   readonly text: string;
+  /** The reason of its cause, such as `HookHangs`; null without one. */
+  readonly reason: string | null;
   /** Who says so, such as `KubeConfig`; null where that is the operator. */
   readonly source: string | null;
   /** A file, or what is in the way, such as `queue/main`. */

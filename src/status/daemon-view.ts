@@ -6,6 +6,7 @@
 
 import type { JsonObject } from '@addon-operator/json';
 import type { Journal } from '../journal/journal.ts';
+import type { ModuleChanged } from './module-changed.ts';
 import type { DeliveryState } from './module-delivery.ts';
 import type {
   HookPatchView,
@@ -43,7 +44,15 @@ export interface DaemonView {
   /** The last runs. */
   readonly journal: Pick<
     Journal,
-    'list' | 'details' | 'event' | 'eventOf' | 'byModule' | 'changedSince' | 'followOutput' | 'revision'
+    | 'list'
+    | 'details'
+    | 'event'
+    | 'eventOf'
+    | 'byModule'
+    | 'changedSince'
+    | 'followOutput'
+    | 'revision'
+    | 'marks'
   >;
   /** Things that happen within so many milliseconds at known times, the next first, at most `limit` of them. */
   next(withinMs: number, limit?: number): readonly NextItem[];
@@ -137,6 +146,8 @@ export interface ModuleView extends SectionView {
   readonly valuesKey: string;
   /** Drift of the objects of the release; null without drift detection for it. */
   drift(): ModuleDrift | null;
+  /** What changed since its last run that succeeded. */
+  changed(): ModuleChanged;
   /** The last 20 revisions of the release, the newest first. @throws the errors of the API client */
   history(signal: AbortSignal): Promise<readonly RevisionView[]>;
   /**

@@ -9,6 +9,7 @@ import { headlineOf, linesBelow } from '@addon-operator/strings/headline';
 import type { ModuleAbout } from '../modules/foreign-manifest.ts';
 import type { UnmetRequirement } from '../modules/requirements.ts';
 import { type Cause, firstFalse, type WhyNode, whyRows } from './cause.ts';
+import { changedLines, type ModuleChanged } from './module-changed.ts';
 import { deliveryRows, type ModuleDelivery } from './module-delivery.ts';
 import type { ModuleUpdate } from './module-update.ts';
 
@@ -120,6 +121,8 @@ export interface ModuleExplanation {
   readonly update?: ModuleUpdate;
   /** The versions from its source; absent for a module of a plain directory. */
   readonly delivery?: ModuleDelivery;
+  /** What changed since its last good run; absent while it does not fail, and in lists of modules. */
+  readonly changed?: ModuleChanged;
   /** Sentences about snapshots of its hooks, and of global ones, that are not up to date; absent without any. */
   readonly warnings?: readonly string[];
 }
@@ -192,7 +195,7 @@ export interface ModuleSummary
   readonly paused: Omit<ModulePause, 'since' | 'isOfAll'> | null;
   /** The first thing in its way, also of a module that is ready, such as a hook that hangs or drift; absent without any. */
   readonly heldUpBy?: string;
-  /** The object in the way, such as `queue/main`; absent if it has no name. */
+  /** The object in the way, such as `queue/main`, also where other tasks are only in front of it; absent if it has no name. */
   readonly heldUpRef?: string;
   /** The command or edit that fixes it; absent if none does. */
   readonly remedy?: string;
@@ -229,6 +232,7 @@ export function explanationText(explanation: ModuleExplanation): string {
     ...(step === 'not started' || step === 'ready' ? [] : [['run step', step] as const]),
     ...waitRows(explanation),
     ...failureRows(explanation.failure),
+    ...changedRows(explanation.changed),
     ['last run', lastRunText(explanation.lastRun)],
     ...(explanation.nextReconcileAt === null ? [] : [['next run', explanation.nextReconcileAt] as const]),
     ['release', releaseText(explanation.release)],
@@ -237,6 +241,17 @@ export function explanationText(explanation: ModuleExplanation): string {
     ...(explanation.warnings ?? []).map((sentence): readonly [string, string] => ['warning', sentence]),
   ];
   return `${textTable(rows)}${treeText(explanation.why)}`;
+}
+
+function changedRows(changed: ModuleChanged | undefined): readonly (readonly [string, string])[] {
+  if (changed === undefined) return [];
+  if (changed.since === null) return [['last good run', 'none is known']];
+  const lines = changedLines(changed);
+  const known = lines.length === 0 ? ['nothing that is known'] : lines;
+  return [
+    ['last good run', `${changed.since} (run ${changed.run})`],
+    ...known.map((line, index) => [index === 0 ? 'changed since' : '', line] as const),
+  ];
 }
 
 function aboutRows({ description, stage, tags, namespace, isCritical, disableMessage }: ModuleAbout) {

@@ -161,13 +161,9 @@ function updateProblems(
     );
 }
 
-/** Modules that wait for nothing but a queue whose first task is a problem of its own, by queue. */
-function modulesBehind({ queues, modules, runningHooks }: OperatorFacts): Map<BusyQueue, ModuleSummary[]> {
-  const reported = queues.filter(
-    ({ name, failures }) =>
-      failures > 0 || runningHooks.some((hook) => hook.queue === name && hook.runningMs >= NOTED_HOOK_MS),
-  );
-  const byRef = new Map(reported.map((queue) => [`queue/${queue.name}`, queue]));
+/** Modules that wait for nothing but the tasks in front of them in a queue, by queue. */
+function modulesBehind({ queues, modules }: OperatorFacts): Map<BusyQueue, ModuleSummary[]> {
+  const byRef = new Map(queues.map((queue) => [`queue/${queue.name}`, queue]));
   const behind = new Map<BusyQueue, ModuleSummary[]>();
   for (const module of modules) {
     const queue = byRef.get(module.heldUpRef ?? '');

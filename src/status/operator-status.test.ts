@@ -224,6 +224,16 @@ test('modules that wait for a task that fails are named in one line, in which th
   expect(ofTwo.problems[1]).toBe('modules web and dns wait for GlobalHookRun a.sh in queue main');
 });
 
+test('modules that wait for a task that runs are named in one line, too', () => {
+  const behind = ['web', 'dns'].map((name) =>
+    summary(name, { status: 'starting', waitsFor: ['ModuleRun db in front of it'], heldUpRef: 'queue/main' }),
+  );
+  const running = busy({ head: 'ModuleRun db', module: 'db', failures: 0 });
+  expect(operatorStatus(factsOf({ queues: [running], modules: behind })).problems).toEqual([
+    'modules web and dns wait for ModuleRun db in queue main',
+  ]);
+});
+
 test('a module whose hook fails at the head of its queue is said once', () => {
   const head = busy({ head: 'ModuleHookRun db/hooks/a.sh', module: 'db', failures: 2, lastError: 'no disk' });
   const db = summary('db', { status: 'failing', lastError: 'no disk', heldUpRef: 'module/db' });

@@ -22,8 +22,15 @@ export function failedRunText({ text, remedy }: FailedRun): string {
   return `${text}; ${remedy}`;
 }
 
+/** The same, each as a sentence. */
+export type UnfinishedSentences = Readonly<Record<keyof UnfinishedRuns, readonly string[]>>;
+
+export function unfinishedSentences(runs: UnfinishedRuns): UnfinishedSentences {
+  return { ...runs, failed: runs.failed.map(failedRunText) };
+}
+
 /** The same as lines for people; empty if there are none. */
-export function unfinishedText({ waiting, debounced, failed }: UnfinishedRuns): readonly string[] {
+export function unfinishedText({ waiting, debounced, failed }: UnfinishedSentences): readonly string[] {
   const block = (title: string, sentences: readonly string[]): readonly string[] =>
     sentences.length === 0
       ? []
@@ -31,6 +38,6 @@ export function unfinishedText({ waiting, debounced, failed }: UnfinishedRuns): 
   return [
     ...block('Waiting outside of the queues', waiting),
     ...block('Held back by debounce', debounced),
-    ...block('Failed, not retried', failed.map(failedRunText)),
+    ...block('Failed, not retried', failed),
   ];
 }

@@ -78,8 +78,8 @@ function nodeOf(id: WhyId, explanation: Omit<ModuleExplanation, 'why'>, details:
   });
 }
 
-function fromCause({ text, ref, remedy, until }: Cause): Leaf {
-  return { ok: false, text, ref, remedy, until };
+function fromCause({ reason, text, ref, remedy, until }: Cause): Leaf {
+  return { ok: false, reason, text, ref, remedy, until };
 }
 
 /** A condition without a cause of its own. */
@@ -218,5 +218,16 @@ function reached(
 }
 
 function node(id: string, { ok, text, ...more }: Leaf): WhyNode {
-  return { source: null, ref: null, remedy: null, until: null, children: [], ...more, id, ok, text };
+  return {
+    reason: null,
+    source: null,
+    ref: null,
+    remedy: null,
+    until: null,
+    children: [],
+    ...more,
+    id,
+    ok,
+    text,
+  };
 }

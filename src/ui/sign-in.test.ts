@@ -2,6 +2,7 @@ import { get } from 'node:http';
 import { silentLogger } from '@addon-operator/base/log';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { READY_MODULE } from '../../test/support/module-explanations.ts';
 import { ask, type PageServer, startPage } from '../../test/support/page-server.ts';
 import { ReviewServer } from '../../test/support/review-server.ts';
 import { Journal } from '../journal/journal.ts';
@@ -89,6 +90,7 @@ const RULES: Readonly<Record<string, string>> = {
   '/modules/{name}/patches': 'get modules/values web',
   '/modules/{name}/snapshots': 'get modules/values web',
   '/modules/{name}/hooks': 'get modules web',
+  '/modules/{name}/changed': 'get modules/values web',
   '/modules/{name}/drift': 'get modules web',
   '/modules/{name}/history': 'get modules/values web',
   '/modules/{name}/diff': 'get modules/values web',
@@ -101,6 +103,7 @@ const RULES: Readonly<Record<string, string>> = {
   '/search': 'list modules',
   '/runs': 'list modules',
   '/runs/{name}': 'get modules/values web',
+  '/timeline': 'list modules',
   '/events/{name}': 'list modules',
   '/next': 'list modules',
   '/stream': 'list modules',
@@ -179,6 +182,28 @@ test('a person without a rule learns which one, and which ClusterRole has it', a
   );
   expect(await messageOf(RUN, 'POST')).toContain(
     'lacks the verb "reconcile" on modules.addon-operator.io for "web"',
+  );
+});
+
+test('who may not read values sees which of them have changed, and not what they were', async () => {
+  const kube = new ReviewServer();
+  for (const username of ['alice', 'bob']) kube.users.set(username, { username });
+  kube.rules.set('alice', ['get modules']);
+  kube.rules.set('bob', ['get modules', 'get modules/values']);
+  const change = { section: 'web', pointer: '/size', source: 'ConfigMap', before: 'small', now: 'large' };
+  const changed = { since: null, run: null, version: null, files: null, moreValues: 0, objects: [] };
+  const explanation = { ...READY_MODULE, release: null, changed: { ...changed, values: [change] } };
+  const { port } = await startPage({
+    auth: 'kubernetes',
+    view: { explainModule: async () => explanation },
+    signIn: (options) =>
+      kubernetesSignIn(new AccessReviews({ kube, clock: options.clock, audiences: [] }), options),
+  });
+  const readAs = async (user: string): Promise<string> =>
+    (await ask(port, '/api/v1/modules/web', as(user))).body;
+  expect(await readAs('bob')).toContain('"before":"small","now":"large"');
+  expect(await readAs('alice')).toContain(
+    '"pointer":"/size","source":"ConfigMap","before":"***","now":"***"',
   );
 });
 

@@ -4,6 +4,7 @@ import { act, anyOptions, anySteps, HOOKS, MODULES } from '../../test/support/op
 import { moduleFor, type OperatorLab, operatorLab } from '../../test/support/operator-lab.ts';
 import { startUp } from '../operator/lifecycle.ts';
 import { ACTIONS } from '../server/api/actions.ts';
+import type { ModuleSummary } from '../status/module-explanation.ts';
 import { type OperatorStatus, operatorStatus } from '../status/operator-status.ts';
 import { collectOperatorFacts } from './collect-operator-facts.ts';
 import { explainModule, moduleStatuses, summarizeModules } from './explain-module.ts';
@@ -31,6 +32,7 @@ test('in any history the status of the operator is the same as one made of the s
     asyncProperty(anyOptions, anySteps, async (options, steps) => {
       const modules = MODULES.map((module) => moduleFor(module, 1));
       await using lab = await operatorLab(modules, HOOKS, options);
+      const before = new Map<string, ModuleSummary>();
       startUp(lab.operator, lab.handler(), { stop: lab.stop.signal, abort: lab.abort.signal });
       for (const [what, turns] of steps) {
         await act(lab, what);
@@ -42,8 +44,15 @@ test('in any history the status of the operator is the same as one made of the s
         const sum = Object.values(facts.counts).reduce((one, other) => one + other, 0);
         expect(sum).toBe(summaries.length);
         const statuses = moduleStatuses(lab.operator);
-        for (const { module, status, heldUpBy } of summaries) {
+        for (const summary of summaries) {
+          const { module, status, since, heldUpBy } = summary;
           seen.add(status);
+          const last = before.get(module);
+          before.set(module, summary);
+          // A status that stays keeps its beginning; one that is new began no earlier than the one before it.
+          if (last?.status === status) expect(since).toBe(last.since);
+          else expect(Date.parse(since)).toBeGreaterThanOrEqual(Date.parse(last?.since ?? since));
+          expect(Date.parse(since)).toBeLessThanOrEqual(lab.clock.wallMs());
           // Lists, counts and explanations of a module never disagree, and none calls one ready that is held up.
           const explained = lab.operator.registry.modules.find(({ name }) => name === module);
           const known = explained && explainModule(lab.operator, explained, []).status;

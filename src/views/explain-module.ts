@@ -24,6 +24,7 @@ import type {
   ModulePause,
   ModuleStatus,
   ModuleSummary,
+  Wait,
 } from '../status/module-explanation.ts';
 import { modulePhase } from '../status/module-phase.ts';
 import { failedRunText } from '../status/unfinished-text.ts';
@@ -85,6 +86,7 @@ export function summarizeStates(
   return states.map(({ module, status, since, isEnabled, source, reason, paused: pause, places, queued }) => {
     const { name, path } = module;
     const failure = failureOf(operator, name, places);
+    const waits = waitsOf(operator, name, places, common);
     const summary = {
       module: name,
       status,
@@ -94,7 +96,7 @@ export function summarizeStates(
       reason,
       version: module.version ?? null,
       revision: operator.registry.tracked.get(name)?.release.deployed?.revision ?? null,
-      waitsFor: waitsOf(operator, name, places, common).map(({ text }) => text),
+      waitsFor: waits.map(({ text }) => text),
       lastError: failure?.error ?? null,
       nextTryAt: failure?.nextAttemptAt ?? null,
       paused: pause && pauseSummary(pause),
@@ -113,7 +115,7 @@ export function summarizeStates(
     };
     const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
     const update = updateOf(operator, name);
-    if (cause === undefined) return { ...summary, ...update };
+    if (cause === undefined) return { ...summary, ...update, ...queueInFront(waits, places) };
     const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
     return {
       ...summary,
@@ -124,6 +126,15 @@ export function summarizeStates(
       ...(cause.remedy !== null && status !== 'held' && { remedy: cause.remedy }),
     };
   });
+}
+
+/** The queue in which other tasks are the nearest thing that a module waits for. */
+function queueInFront(
+  [nearest]: readonly Wait[],
+  places: readonly Place[],
+): Pick<ModuleSummary, 'heldUpRef'> {
+  const place = nearest?.type === 'queue' ? places.find(({ index }) => index > 0) : undefined;
+  return place === undefined ? {} : { heldUpRef: `queue/${place.queue.name}` };
 }
 
 /** Summaries of modules whose directories are gone and whose releases are held. */

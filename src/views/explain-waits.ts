@@ -55,7 +55,12 @@ export function waitsOf(
   if (operator.registry.isEnabled(name) && operator.pauses.of(name) !== undefined)
     waits.push(waitForPause(operator, name));
   others(...failingRequirements(operator, name, places));
-  for (const place of places) if (place.index > 0) waits.push(behind(place));
+  for (const [place, count] of nearestPlaces(places)) {
+    const wait = behind(place);
+    waits.push(
+      count === 1 ? wait : { ...wait, text: `${wait.text}; ${count} tasks of the module wait for that` },
+    );
+  }
   others(...operator.execution.running.longOf(name));
   const tracked = operator.registry.tracked.get(name);
   if (tracked?.phase === 'wait-for-synchronization' && !tracked.synchronization.isDone)
@@ -63,6 +68,17 @@ export function waitsOf(
   if (isPutOff(operator, name, places)) others(putOffText(operator, name));
   waits.push(...heldUp);
   return waits;
+}
+
+/** The first task of a module behind the head of each queue, and how many there are: ticks add up behind a task that hangs. */
+function nearestPlaces(places: readonly Place[]): readonly (readonly [Place, number])[] {
+  const waiting = Map.groupBy(
+    places.filter(({ index }) => index > 0),
+    ({ queue }) => queue,
+  );
+  return [...waiting.values()].flatMap((ofQueue) =>
+    ofQueue.slice(0, 1).map((place) => [place, ofQueue.length] as const),
+  );
 }
 
 /** The wait for a pause, or for the developer to whom the module is handed over. */

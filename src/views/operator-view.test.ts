@@ -15,6 +15,7 @@ function viewOf(lab: OperatorLab): DaemonView {
     health: { outage: undefined },
     journal: lab.journal,
     values: lab.values,
+    memory: lab.operator.memory,
     extensions: lab.operator.extensions,
     helm: helm as Helm,
     namespace: 'n',
@@ -157,6 +158,20 @@ test('the list of modules says what fails, when it is tried next and what waits 
   ]);
 });
 
+test('tasks of a module that wait in one queue are one wait with their number', async () => {
+  const hook = { kubernetes: [{ kind: 'Pod', name: 'pods', queue: 'own' }] };
+  await using lab = await operatorLab(['web', 'db'], { 'web/a.sh': hook, 'db/a.sh': hook });
+  const view = viewOf(lab);
+  await lab.converge();
+  lab.behaviours.set('web/a.sh', () => new Promise<void>(() => undefined));
+  for (const name of ['web', 'db', 'web', 'db']) lab.emit(`${name}/a.sh/pods`);
+  await lab.settle();
+  expect(view.modules()[1]).toMatchObject({
+    waitsFor: ['ModuleHookRun web/a.sh in front of it in queue own; 2 tasks of the module wait for that'],
+    heldUpRef: 'queue/own',
+  });
+});
+
 test('of a parallel run only the module counts as failing that fails', async () => {
   const gate = Promise.withResolvers<void>();
   await using lab = await operatorLab(
@@ -173,4 +188,26 @@ test('of a parallel run only the module counts as failing that fails', async () 
     { module: 'web', status: 'failing', nextTryAt: '1970-01-01T00:00:05.000Z' },
   ]);
   gate.resolve();
+});
+
+test('a failing module says what changed since its last good run, and a good one says nothing', async () => {
+  await using lab = await operatorLab(['web'], { 'web/a.sh': { beforeHelm: 1 } });
+  const view = viewOf(lab);
+  await lab.converge();
+  expect(await view.explainModule('web', never)).not.toHaveProperty('changed');
+  lab.values.applyPatch(name('web'), [{ op: 'add', path: '/web/replicas', value: 3 }], 'a.sh');
+  lab.behaviours.set('web/a.sh', failing);
+  lab.operator.router.queueModuleRun(name('web'), 'change');
+  await lab.settle();
+  const changed = {
+    since: expect.stringMatching(/^1970-/),
+    run: expect.stringMatching(/^\d+$/),
+    version: null,
+    files: null,
+    values: [{ section: 'web', pointer: '/replicas', before: '', now: '3', source: 'hook a.sh' }],
+    moreValues: 0,
+    objects: [],
+  };
+  expect(await view.explainModule('web', never)).toMatchObject({ changed });
+  expect(view.module('web')?.changed()).toEqual(changed);
 });

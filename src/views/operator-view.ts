@@ -4,6 +4,7 @@
 // only `render`, `changes` and the helm members send requests or start processes.
 
 import type { Clock, SteadyClock } from '@addon-operator/base/clock';
+import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import { KeyedLock } from '@addon-operator/concurrency/keyed-lock';
 import type { JsonObject } from '@addon-operator/json';
 import type { ApiHealth } from '@addon-operator/kube-client/api-health';
@@ -22,6 +23,7 @@ import { allRuntimes, problemsShown, staleBindings } from '../queues/binding-pro
 import { isolatedModules } from '../queues/isolation.ts';
 import { listedQueues, taskQueueViews } from '../queues/task-queue-view.ts';
 import { unfinishedRuns } from '../queues/unfinished-runs.ts';
+import { type RunFactsParts, runFacts } from '../reconcile/run-facts.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';
 import type {
   ConvergeStatus,
@@ -34,6 +36,7 @@ import type {
   SectionView,
   ValuesPatchView,
 } from '../status/daemon-view.ts';
+import { changedSince, type ModuleChanged } from '../status/module-changed.ts';
 import { operatorStatus, STARTING_STATUS } from '../status/operator-status.ts';
 import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import { layeredValues } from '../values/value-layers.ts';
@@ -65,6 +68,8 @@ export interface ViewDeps {
   readonly health: Pick<ApiHealth, 'outage'>;
   readonly journal: Journal;
   readonly values: ValuesStore;
+  /** What is known of the files of modules. */
+  readonly memory: RunFactsParts['memory'];
   readonly extensions: Pick<ModuleExtensions, 'releaseSteps'>;
   readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors' | 'history'>;
   /** Namespace of the releases. */
@@ -124,7 +129,13 @@ export function createView(deps: ViewDeps): DaemonView {
     enabledModules: () => operator.registry.enabled,
     modules: () => summarizeModules(operator),
     moduleGraph: () => moduleGraph(operator),
-    explainModule: async (name, signal) => explainWhy(operator, name, await operator.releases.list(signal)),
+    explainModule: async (name, signal) => {
+      const explanation = explainWhy(operator, name, await operator.releases.list(signal));
+      const module = operator.registry.find(name);
+      if (explanation === undefined || explanation.failure === null || module === undefined)
+        return explanation;
+      return { ...explanation, changed: changedOf(deps, module) };
+    },
     globalHooks: () => operator.globalHooks.runtimes.map(({ hook }) => hook.name),
     global: sectionView(deps, GLOBAL_SECTION, () => operator.globalHooks.runtimes),
     module: (name) => moduleView(deps, comparisons, name),
@@ -261,6 +272,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     ...sectionView(deps, name, () => operator.registry.tracked.get(name)?.hooks ?? []),
     valuesKey: sectionOf(name),
     drift: () => driftOf(operator, name),
+    changed: () => changedOf(deps, module),
     history: (signal) => helm.history.list(name, signal),
     versions: (revisions) => versionViews(deps.delivery?.history(name) ?? [], revisions),
     // Both at once, since each takes a request.
@@ -275,6 +287,14 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     changes: (signal) =>
       comparisons.run(name, signal, () => rendered(deps, module, { isDebug: false, isDiff: true }, signal)),
   };
+}
+
+/** What changed since the last good run of a module. */
+function changedOf({ operator, journal, values, memory }: ViewDeps, module: Module): ModuleChanged {
+  const { name } = module;
+  const well = journal.wells.of(name);
+  const now = runFacts({ values, memory, journal }, module);
+  return changedSince(well && { ...well, at: isoTime(well.atMs) }, now, driftOf(operator, name));
 }
 
 /**

@@ -24,7 +24,13 @@ describeBrowser('the accessibility of the page by its rules', (lab) => {
   beforeAll(async () => {
     ui = await variedWorld(lab().backend);
     const { runs } = await ui.api<RunList>('runs?result=failed&limit=1');
-    paths = [...PAGES, `runs/${runs[0]?.id ?? ''}`, 'modules/database/why', 'no/such/page'];
+    paths = [
+      ...PAGES,
+      `runs/${runs[0]?.id ?? ''}`,
+      'modules/database/why',
+      'docs?page=hooks.md',
+      'no/such/page',
+    ];
   });
   afterAll(async () => {
     await ui?.[Symbol.asyncDispose]();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { RunList } from '../../src/journal/run-view.ts';
 import { type BrowserLab, describeBrowser } from '../support/browser/browser-suite.ts';
 import { PageProxy } from '../support/browser/page-proxy.ts';
-import { openPages, PAGES } from '../support/browser/pages.ts';
+import { goTo, openPages, PAGES } from '../support/browser/pages.ts';
 import { pageUrl, type UiAddress, UiWorld } from '../support/browser/ui-world.ts';
 import { configMapChart, shHook, under } from '../support/world-files.ts';
 
@@ -12,6 +12,8 @@ const TAG = '<img src=x onerror=alert(1)>';
 const LINK = 'javascript:alert(1)';
 /** Turns round what follows it, where it is obeyed. */
 const BIDI = '\u202eevil\u2066';
+/** Nearly as long as the name of a file can be. */
+const LONG_HOOK = `${'n'.repeat(249)}.sh`;
 const HOSTILE_HOOK = `a ${TAG} ${BIDI}.sh`;
 /** Controls of terminals and of the direction of text, but for tabs and ends of lines. */
 const CONTROLS = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
@@ -60,6 +62,9 @@ describeBrowser('the page of a daemon with hostile hooks and secrets', (lab) => 
       expect([path, text.match(CONTROLS)]).toEqual([path, null]);
     }
     expect(seen).toContain('runs');
+    await goTo(page, `runs?hook=${LONG_HOOK}`);
+    await page.page.getByText(LONG_HOOK).first().waitFor();
+    expect(await page.overflow()).toBe(0);
     expect(seen).toContain(`runs/${runs[0]?.id ?? ''}`);
   });
 
@@ -87,6 +92,7 @@ async function startNasty({ backend }: BrowserLab): Promise<UiWorld> {
       '001-web/hooks/leak.sh': shHook('beforeHelm: 1', LEAK),
     },
     globalHooks: {
+      [LONG_HOOK]: shHook('onStartup: 1', 'echo started'),
       [HOSTILE_HOOK]: shHook(
         `onStartup: 1\nschedule: [{name: '${TAG}', crontab: '* * * * *', queue: '${TAG}'}]`,
         SAYS_NASTY,

@@ -41,7 +41,9 @@ test.skipIf(process.env['UPDATE_SCREENSHOTS'] === '1')(
 );
 
 test('each page of the navigation has a picture, and the browser tests open it', () => {
-  expect(Object.values(PICTURES)).toEqual(expect.arrayContaining([...LISTS]));
+  // Searches lead to the documentation, not the navigation.
+  const navigation = LISTS.filter((list) => list !== 'docs');
+  expect(Object.values(PICTURES)).toEqual(expect.arrayContaining(navigation));
   expect(PAGES).toEqual(expect.arrayContaining([...LISTS]));
 });
 

@@ -94,10 +94,10 @@ describeBrowser('the sign-in of the page', (lab) => {
       route.fulfill({ json: { user: 'alice', actions: [{ action: 'force-reconcile', refusal }] } }),
     );
     await signIn(watched, 'any');
-    const refused = page.getByRole('button', { name: 'Run with helm' });
+    const refused = page.getByRole('button', { name: 'Run with helm (module web)' });
     await page.getByText(refusal).waitFor();
     expect([await refused.isDisabled(), await refused.getAttribute('title')]).toEqual([true, refusal]);
-    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.getByRole('button', { name: 'Run now (module web)' }).click();
     await page.getByText('Module web ').first().waitFor();
   });
 });

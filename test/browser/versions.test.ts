@@ -30,6 +30,11 @@ describeBrowser('versions on the page', (lab) => {
 
     await goTo(opened, 'modules');
     await page.getByRole('row', { name: new RegExp(`${name}.*1\\.1\\.0 → 1\\.2\\.0`, 'u') }).waitFor(SOON);
+    await goTo(opened, 'timeline');
+    const marks = page.locator('section.card', {
+      has: page.getByRole('heading', { name: 'What happened beside the runs' }),
+    });
+    expect(await marks.innerText()).toContain(`${name}: version 1.0.0 → 1.1.0`);
     await goTo(opened, `modules/${name}/why`);
     const versions = page.locator('section.card', { has: page.getByRole('heading', { name: 'Versions' }) });
     expect(await versions.innerText()).toMatch(

@@ -120,7 +120,7 @@ describeApiIndependent((backend) => {
     expect(reason('b')).toBe('requires module lib in version >=0.2, but it has version 0.1.0');
     const said = await runInWorld(world, 'status');
     expect(said.stdout).toMatch(/^module a is disabled: requires module nothing, which does not exist$/mu);
-    expect([said.exitCode, (await runInWorld(world, 'status', '--strict')).exitCode]).toEqual([0, 1]);
+    expect([said.exitCode, (await runInWorld(world, 'status', '--strict')).exitCode]).toEqual([0, 2]);
     expect((await runInWorld(world, 'status', '-o', 'name')).stdout).toBe('notice\n');
     const explained = explainWhy(world.daemon.operator, 'b', []);
     expect(explained?.why?.children.find(({ id }) => id === 'requirements')).toMatchObject({

@@ -3,36 +3,13 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { describeApiIndependent } from '../support/lifecycle-suite.ts';
 import { eventsOf, moduleWorld, uniqueName, untilStatus } from '../support/module-world.ts';
+import { openPage } from '../support/page-client.ts';
 import { World } from '../support/world.ts';
 import { runInWorld } from '../support/world-command.ts';
 import { announcer, configMapChart, under } from '../support/world-files.ts';
 
 const WAIT = { timeout: 60_000, interval: 100 };
 const SHOWN = { ui: 'loopback', 'ui-port': '0' };
-
-interface Page {
-  readonly address: string;
-  readonly token: string;
-  /** Below `/api/v1/`. */
-  read(path: string, init?: RequestInit): Promise<{ readonly status: number; readonly body: unknown }>;
-}
-
-/** What `addon-operator ui` leads to. */
-async function openPage(world: World): Promise<Page> {
-  const { exitCode, stdout } = await runInWorld(world, 'ui');
-  expect(exitCode).toBe(0);
-  const [, address = '', token = ''] =
-    /^(http:\/\/127\.0\.0\.1:\d+\/ui\/)#token=(\S{43})\n$/.exec(stdout) ?? [];
-  return {
-    address,
-    token,
-    read: async (path, init = {}) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const response = await fetch(new URL(`../api/v1/${path}`, address), { headers, ...init });
-      return { status: response.status, body: await response.json() };
-    },
-  };
-}
 
 describeApiIndependent((backend) => {
   test('the page shows a module, runs it on request, and an Event names the requester', async () => {
@@ -58,6 +35,7 @@ describeApiIndependent((backend) => {
       body: {
         operation: {
           module: name,
+          target: `module ${name}`,
           action: 'force-reconcile',
           by: 'page',
           message: expect.stringContaining(`module ${name} is run`) as string,

@@ -1,7 +1,7 @@
 /* Maps paths to pages and back. It is pure: `site.ts` connects it with the browser. */
 
 /** Pages of the navigation besides the first one; each has its name as its address. */
-export const LISTS = ['queues', 'modules', 'runs', 'next', 'graph', 'about', 'docs'] as const;
+export const LISTS = ['queues', 'modules', 'runs', 'timeline', 'next', 'graph', 'about', 'docs'] as const;
 
 /** A page with what it shows. */
 export type Place =

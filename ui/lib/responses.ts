@@ -3,8 +3,10 @@
 
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
+import type { AuditEntry } from '../../src/server/api/audit-list.ts';
 import type { ClientIdentity } from '../../src/server/api/requester.ts';
 import type { SearchResult } from '../../src/server/api/search.ts';
+import type { Timeline } from '../../src/server/api/timeline.ts';
 import type { DocsSection } from '../../src/server/search-docs.ts';
 import type { RuntimeParameterView } from '../../src/settings/runtime-parameters.ts';
 import type {
@@ -20,6 +22,7 @@ import type { ModuleDrift, ModuleExplanation, ModuleStatus } from '../../src/sta
 import type { ModuleRow } from '../../src/status/module-row.ts';
 import type { NextItem } from '../../src/status/next-item.ts';
 import type { OperatorStatus } from '../../src/status/operator-status.ts';
+import type { Problem } from '../../src/status/problem.ts';
 import type { Standby } from '../../src/status/standby.ts';
 import type { TaskQueueView, TaskView } from '../../src/status/task-queues.ts';
 
@@ -31,12 +34,14 @@ export type {
   ModuleExplanation,
   ModuleStatus,
   NextItem,
+  Problem,
   RevisionView,
   RunDetails,
   RunList,
   RunView,
   SearchResult,
   TaskView,
+  Timeline,
 };
 
 /** A queue in the stream, with its first tasks. */
@@ -46,7 +51,7 @@ export type QueueResponse = TaskQueueView & { readonly more: number };
 export type ModuleResponse = ModuleRow;
 
 /** The state in one sentence. */
-export interface HeadlineResponse extends Pick<OperatorStatus, 'level' | 'text' | 'problems'> {
+export interface HeadlineResponse extends Pick<OperatorStatus, 'level' | 'text' | 'problems' | 'details'> {
   /** RFC 3339 in UTC: the seconds in the sentences count from here. */
   readonly at: string;
   /** Problems that are left out. */
@@ -130,6 +135,11 @@ export interface SearchResponse {
 export interface DocsResponse {
   readonly page: string;
   readonly sections: readonly DocsSection[];
+}
+
+/** `audit` */
+export interface AuditResponse {
+  readonly entries: readonly AuditEntry[];
 }
 
 /** The response to an action that was accepted. */

@@ -3,6 +3,8 @@
  * strings; this file finds times, code and countdowns in them.
  */
 
+import { TASK_PATTERN } from './task-names.ts';
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -59,9 +61,9 @@ export function bytesText(bytes: number): string {
   return `${number < 10 && unit > 0 ? number.toFixed(1) : Math.round(number)} ${units[unit]}`;
 }
 
-/** Part of a sentence of the operator: a command or name that stood in backticks, a time, or words. */
+/** Part of a sentence of the operator: a command or name in backticks, a time, the type of a task, or words. */
 export interface SentencePart {
-  readonly kind: 'words' | 'code' | 'time';
+  readonly kind: 'words' | 'code' | 'time' | 'task';
   readonly text: string;
 }
 
@@ -71,9 +73,17 @@ export function sentenceParts(text: string): readonly SentencePart[] {
     if (index % 2 === 1) return [{ kind: 'code', text: part }];
     return part
       .split(/\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z)\b/)
-      .map((piece, at) => ({ kind: at % 2 === 1 ? 'time' : 'words', text: piece }) as const)
+      .flatMap((piece, at): readonly SentencePart[] =>
+        at % 2 === 1 ? [{ kind: 'time', text: piece }] : wordsIn(piece),
+      )
       .filter((piece) => piece.text !== '');
   });
+}
+
+function wordsIn(text: string): readonly SentencePart[] {
+  return text
+    .split(TASK_PATTERN)
+    .map((piece, at) => ({ kind: at % 2 === 1 ? 'task' : 'words', text: piece }));
 }
 
 /** A time as clocks show it, with the date on another day than today. */

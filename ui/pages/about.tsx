@@ -1,8 +1,9 @@
 /** The page "About". It is read once: nothing on it changes often. */
 
 import type { VNode } from 'preact';
+import { changes } from '../lib/live.ts';
 import { useMe } from '../lib/me.ts';
-import type { AboutResponse } from '../lib/responses.ts';
+import type { AboutResponse, AuditResponse } from '../lib/responses.ts';
 import { bytesText, durationText, spanText } from '../lib/time-text.ts';
 import { useResponse } from '../lib/use-response.ts';
 import { pathToModule } from '../parts/names.ts';
@@ -26,6 +27,7 @@ export function AboutPage(): VNode {
                 <Process about={about} />
               </Card>
             </div>
+            <Audit />
             <Card title="Parameters" more={<code class="dim">addon-operator config set</code>}>
               <Parameters parameters={about.parameters} />
             </Card>
@@ -65,7 +67,7 @@ function Identity({ about }: { about: AboutResponse }): VNode {
         <Clock at={about.at} />
       </dd>
       <dt>This page</dt>
-      <dd>{about.allowsActions ? 'can run, stop, pause and resume modules' : 'is read-only'}</dd>
+      <dd>{about.allowsActions ? 'can act: run, pause, stop and more' : 'is read-only'}</dd>
       {me !== undefined && (
         <>
           <dt>Signed in as</dt>
@@ -80,6 +82,55 @@ function Identity({ about }: { about: AboutResponse }): VNode {
         </>
       )}
     </dl>
+  );
+}
+
+/** The last requests for actions. */
+function Audit(): VNode {
+  const responded = useResponse<AuditResponse>('audit', changes.value);
+  return (
+    <Card title="Actions" more={<span class="dim">the last 200 since the start</span>}>
+      <Shown responded={responded}>
+        {({ entries }) =>
+          entries.length === 0 ? (
+            <Empty>Nothing has been requested on the page or over the API.</Empty>
+          ) : (
+            <table>
+              <caption class="unseen">Requested actions, the newest first</caption>
+              <thead>
+                <tr>
+                  <th scope="col">Action</th>
+                  <th scope="col">Result</th>
+                  <th scope="col" class="wide">
+                    Message
+                  </th>
+                  <th scope="col">By</th>
+                  <th scope="col" class="number">
+                    Time
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {entries.map(({ time, by, action, target, reason, result, message }) => (
+                  <tr key={`${time} ${action} ${target}`}>
+                    <th scope="row">
+                      {action} <span class="dim">{target}</span>
+                      {reason !== '' && <p class="dim">{reason}</p>}
+                    </th>
+                    <td class={result === 'accepted' ? 'word' : 'word bad'}>{result}</td>
+                    <td class="wide dim">{message}</td>
+                    <td>{by}</td>
+                    <td class="number">
+                      <Time at={time} />
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Shown>
+    </Card>
   );
 }
 
@@ -177,9 +228,9 @@ function Watches({ watches }: { watches: AboutResponse['watches'] }): VNode {
               {hook}
               {problem !== null && <p class="error">{problem}</p>}
             </th>
-            <td>{kind}</td>
+            <td class="word">{kind}</td>
             <td class="wide">{binding}</td>
-            <td class="number">{ageMs === null ? 'not yet' : `${spanText(ageMs)} ago`}</td>
+            <td class="number">{ageMs === null ? 'never' : `${spanText(ageMs)} ago`}</td>
           </tr>
         ))}
       </tbody>

@@ -18,7 +18,13 @@ export function DocsPage(): VNode {
   useEffect(() => {
     document.getElementById('section')?.scrollIntoView();
   }, [responded.data, heading]);
-  if (page === '') return <Empty>Search with / to find a page of the documentation.</Empty>;
+  if (page === '')
+    return (
+      <>
+        <Title>Documentation</Title>
+        <Empty>Press / and search for words to find a section of the documentation.</Empty>
+      </>
+    );
   return (
     <>
       <Title note="From the documentation of this version.">docs/{page}</Title>

@@ -8,6 +8,7 @@ import { pathTo } from '../lib/places.ts';
 import type { DiffResponse, DriftResponse, HistoryResponse } from '../lib/responses.ts';
 import { durationText } from '../lib/time-text.ts';
 import { useResponse } from '../lib/use-response.ts';
+import { ActionButtons } from '../parts/action-buttons.tsx';
 import { Shown } from '../parts/response.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { Card, Empty, Time } from '../parts/text.tsx';
@@ -21,7 +22,7 @@ export function ChangesTab({ name }: { name: string }): VNode {
     <>
       <NextRun name={name} />
       <Card title="Changed by others">
-        <Shown responded={drift}>{(response) => <Drift drift={response.drift} />}</Shown>
+        <Shown responded={drift}>{(response) => <Drift name={name} drift={response.drift} />}</Shown>
       </Card>
       <Shown responded={history}>
         {({ revisions, versions }) => (
@@ -97,7 +98,7 @@ function Diff({ text }: { text: string }): VNode {
 }
 
 /** Objects that other clients changed, with the fields and the field managers. */
-function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
+function Drift({ name, drift }: { name: string; drift: DriftResponse['drift'] }): VNode {
   if (drift === null)
     return (
       <Empty>
@@ -109,32 +110,35 @@ function Drift({ drift }: { drift: DriftResponse['drift'] }): VNode {
   if (drift.objects.length === 0 && (drift.uncompared ?? []).length === 0)
     return <Empty>No object has been changed since the last run.</Empty>;
   return (
-    <ul class="plain">
-      {drift.objects.map(({ resource, fields, changedBy, since, outlook, correction }) => (
-        <li key={resource} class="item">
-          <p>
-            <code>{resource}</code> <span class="dim">by {changedBy.join(', ') || 'unknown'}</span>{' '}
-            <Time at={since} />
-          </p>
-          <p>
-            {fields.map((field) => (
-              <code key={field} class="tag">
-                {field}
-              </code>
-            ))}
-          </p>
-          <p class="dim">
-            {capital(outlook)} {correction !== undefined && <Time at={correction.at} kind="until" />}
-          </p>
-        </li>
-      ))}
-      {drift.uncompared?.map(({ resource, error }) => (
-        <li key={resource} class="item">
-          <code>{resource}</code>
-          <p class="error">{error}</p>
-        </li>
-      ))}
-    </ul>
+    <>
+      {drift.objects.length > 0 && <ActionButtons actions={['heal-drift']} target={{ module: name }} />}
+      <ul class="plain">
+        {drift.objects.map(({ resource, fields, changedBy, since, outlook, correction }) => (
+          <li key={resource} class="item">
+            <p>
+              <code>{resource}</code> <span class="dim">by {changedBy.join(', ') || 'unknown'}</span>{' '}
+              <Time at={since} />
+            </p>
+            <p>
+              {fields.map((field) => (
+                <code key={field} class="tag">
+                  {field}
+                </code>
+              ))}
+            </p>
+            <p class="dim">
+              {capital(outlook)} {correction !== undefined && <Time at={correction.at} kind="until" />}
+            </p>
+          </li>
+        ))}
+        {drift.uncompared?.map(({ resource, error }) => (
+          <li key={resource} class="item">
+            <code>{resource}</code>
+            <p class="error">{error}</p>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -7,8 +7,9 @@ import { pathTo } from '../lib/places.ts';
 import type { HooksResponse, HookView, SnapshotsResponse } from '../lib/responses.ts';
 import { spanText } from '../lib/time-text.ts';
 import { useResponse } from '../lib/use-response.ts';
+import { ActionButtons } from '../parts/action-buttons.tsx';
 import { jsonText } from '../parts/json-text.ts';
-import { counted } from '../parts/names.ts';
+import { counted, TRIGGERABLE } from '../parts/names.ts';
 import { Shown } from '../parts/response.tsx';
 import { RunsTable } from '../parts/runs.tsx';
 import { Badge, RUN_KINDS } from '../parts/sign.tsx';
@@ -24,7 +25,7 @@ export function HooksTab({ name }: { name: string }): VNode {
           hooks.length === 0 ? (
             <Empty>The module has no hooks.</Empty>
           ) : (
-            hooks.map((hook) => <HookCard key={hook.name} hook={hook} />)
+            hooks.map((hook) => <HookCard key={hook.name} module={name} hook={hook} />)
           )
         }
       </Shown>
@@ -34,7 +35,7 @@ export function HooksTab({ name }: { name: string }): VNode {
 }
 
 /** One hook: how it runs now, its bindings, its last runs. */
-function HookCard({ hook }: { hook: HookView }): VNode {
+function HookCard({ module, hook }: { module: string; hook: HookView }): VNode {
   return (
     <Card
       title={hook.name}
@@ -66,6 +67,12 @@ function HookCard({ hook }: { hook: HookView }): VNode {
               <span>
                 next <Time at={nextAt} kind="until" />
               </span>
+            )}
+            {TRIGGERABLE.has(type) && (
+              <ActionButtons
+                actions={['trigger-hook']}
+                target={{ hook: `${module}/${hook.name}`, binding: name || type }}
+              />
             )}
           </li>
         ))}

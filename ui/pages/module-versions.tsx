@@ -9,10 +9,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { changes } from '../lib/live.ts';
 import { useRefusals } from '../lib/me.ts';
 import type { HistoryResponse, ModuleExplanation } from '../lib/responses.ts';
+import { runAction } from '../lib/run-action.ts';
 import { allowsActions } from '../lib/site.ts';
 import { capital, Sentence } from '../parts/sentence.tsx';
 import { Card, Time } from '../parts/text.tsx';
-import { runAction } from './run-action.ts';
 
 type Delivery = NonNullable<ModuleExplanation['delivery']>;
 
@@ -205,7 +205,9 @@ export function RollBack({
   if (!allowsActions) return null;
   const rollBack = async (withValues: boolean): Promise<void> => {
     setResult({ text: 'Rolling back …', isError: false });
-    setResult(await runAction(name, { action: 'rollback', to, ...(withValues && { withValues: 'true' }) }));
+    setResult(
+      await runAction('rollback', { module: name }, { to, ...(withValues && { withValues: 'true' }) }),
+    );
     changes.value += 1;
   };
   return (

@@ -8,7 +8,9 @@ import { changes, live } from '../lib/live.ts';
 import { MODULE_TABS, type ModuleTab, pathTo } from '../lib/places.ts';
 import type { ModuleExplanation, RunList } from '../lib/responses.ts';
 import { useResponse } from '../lib/use-response.ts';
+import { ChangedCard } from '../parts/module-changed.tsx';
 import { Shown } from '../parts/response.tsx';
+import { RunGrid } from '../parts/run-grid.tsx';
 import { RunsTable } from '../parts/runs.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { Badge, kindOf, MODULE_KINDS, Sign } from '../parts/sign.tsx';
@@ -39,7 +41,14 @@ export function ModulePage({ name, tab }: { name: string; tab: ModuleTab }): VNo
         </p>
         <div class="row start">
           <h1 tabIndex={-1}>{name}</h1>
-          {module !== undefined && <Badge kind={kindOf(MODULE_KINDS, module.status)} />}
+          {module !== undefined && (
+            <>
+              <Badge kind={kindOf(MODULE_KINDS, module.status)} />
+              <span class="dim">
+                <Time at={module.since} kind="for" />
+              </span>
+            </>
+          )}
         </div>
         {module !== undefined && <Actions key={name} module={module} />}
       </header>
@@ -93,6 +102,7 @@ function WhyTab({ name }: { name: string }): VNode {
             ) : (
               <Blocker node={blocker} module={name} />
             )}
+            <ChangedCard changed={explanation.changed} />
             <div class="columns uneven">
               {why !== undefined && (
                 <Card title="Conditions, in order">
@@ -236,11 +246,14 @@ function RunsTab({ name }: { name: string }): VNode {
     <Shown responded={responded}>
       {({ runs }) =>
         runs.length === 0 ? (
-          <Empty>The module has not run since the operator started.</Empty>
+          <Empty>No run of the module is known.</Empty>
         ) : (
-          <Card title="Runs" more={<Link to={pathTo(['runs'], { module: name })}>with filters</Link>}>
-            <RunsTable runs={runs} caption={`Runs of ${name}`} isModuleShown={false} />
-          </Card>
+          <>
+            <RunGrid module={name} />
+            <Card title="Runs" more={<Link to={pathTo(['runs'], { module: name })}>with filters</Link>}>
+              <RunsTable runs={runs} caption={`Runs of ${name}`} isModuleShown={false} />
+            </Card>
+          </>
         )
       }
     </Shown>

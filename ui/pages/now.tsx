@@ -5,8 +5,10 @@ import { live } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
 import type { HeadlineResponse, ModuleStatus } from '../lib/responses.ts';
 import { splitReason } from '../lib/time-text.ts';
+import { ActionButtons } from '../parts/action-buttons.tsx';
 import { counted } from '../parts/names.ts';
 import { NextList } from '../parts/next-list.tsx';
+import { ProblemNotes } from '../parts/problem.tsx';
 import { RunsTable } from '../parts/runs.tsx';
 import { Countdown, Sentence } from '../parts/sentence.tsx';
 import { kindOf, MODULE_KINDS, Sign, type SignName, type Tone } from '../parts/sign.tsx';
@@ -75,7 +77,8 @@ function Headline({ data }: { data: HeadlineResponse | undefined }): VNode {
         <h1 tabIndex={-1}>Reading the state of the operator …</h1>
       </section>
     );
-  const { level, text, problems, more } = data;
+  const { level, text, problems, details, more } = data;
+  const [first] = details;
   const { tone, sign, word } = LEVELS[level];
   const [sentence, reason] = splitReason(text);
   const others = problems.slice(1);
@@ -95,13 +98,21 @@ function Headline({ data }: { data: HeadlineResponse | undefined }): VNode {
             <Sentence text={reason} />
           </p>
         )}
+        {first !== undefined && <ProblemNotes problem={first} />}
         {others.length > 0 && (
           <ul class="problems">
-            {others.slice(0, SHOWN_PROBLEMS).map((problem) => (
-              <li key={problem} class="cut">
-                <Countdown text={problem} at={data.at} />
-              </li>
-            ))}
+            {others.slice(0, SHOWN_PROBLEMS).map((text, index) => {
+              const problem = details[index + 1];
+              return (
+                // oxlint-disable-next-line react/no-array-index-key -- its sentence counts down, and a dialog may be open
+                <li key={index}>
+                  <p class="cut">
+                    <Countdown text={text} at={data.at} />
+                  </p>
+                  {problem !== undefined && <ProblemNotes problem={problem} isBrief />}
+                </li>
+              );
+            })}
             {hidden > 0 && <li>and {hidden} more</li>}
           </ul>
         )}
@@ -139,8 +150,15 @@ function ModuleBar(): VNode | null {
           );
         })}
       </ul>
+      <PauseAll />
     </section>
   );
+}
+
+/** The end of such a pause is offered with the problem that it is. */
+function PauseAll(): VNode | null {
+  const isPaused = live.value.headline?.details.some(({ actions }) => actions.includes('resume-all')) ?? true;
+  return isPaused ? null : <ActionButtons actions={['pause-all']} target={{}} />;
 }
 
 /** The bar: one rectangle for each state, as wide as its share of the modules. */

@@ -4,10 +4,13 @@ import type { VNode } from 'preact';
 import { equalTasks } from '../../src/status/equal-tasks.ts';
 import { live } from '../lib/live.ts';
 import { pathTo, pathToRef } from '../lib/places.ts';
+import { problemOf } from '../lib/problems.ts';
 import type { QueueResponse, TaskView } from '../lib/responses.ts';
 import { location } from '../lib/site.ts';
+import { ActionButtons } from '../parts/action-buttons.tsx';
 import { TextFilter } from '../parts/filter.tsx';
 import { counted } from '../parts/names.ts';
+import { ProblemNotes } from '../parts/problem.tsx';
 import { capital } from '../parts/sentence.tsx';
 import { QueueState, TaskText } from '../parts/tasks.tsx';
 import { Card, Empty, Link, Time, Title } from '../parts/text.tsx';
@@ -84,6 +87,7 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
         <QueueState status={queue.status} />
       </header>
       <Keys queue={queue} />
+      <HeadNotes queue={queue} />
       <Tasks tasks={queue.tasks} most={SHOWN_TASKS} />
       {rest > 0 && (
         <p>
@@ -92,6 +96,14 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
       )}
     </section>
   );
+}
+
+/** Since when its first task fails or runs, what to do, and buttons. */
+function HeadNotes({ queue: { name, status } }: { queue: QueueResponse }): VNode | null {
+  const problem = problemOf(live.value.headline?.details ?? [], { queue: name });
+  if (problem !== undefined) return <ProblemNotes problem={problem} />;
+  // The status names only the first problems.
+  return status.type === 'delayed' ? <ActionButtons actions={['retry']} target={{ queue: name }} /> : null;
 }
 
 /** How many keys have tasks: a list of queues has only some of them. */
@@ -120,6 +132,7 @@ export function QueuePage({ name }: { name: string }): VNode {
       {title}
       <Card title={counted(queue.length, 'task')} more={<QueueState status={queue.status} />}>
         <Keys queue={queue} />
+        <HeadNotes queue={queue} />
         {queue.length === 0 ? (
           <Empty>No task is waiting or running here.</Empty>
         ) : (

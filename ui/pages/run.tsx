@@ -1,12 +1,13 @@
 /** The page of one run: cause and effects, facts, phases, output. It is read again after each change in the operator. */
 
 import type { VNode } from 'preact';
-import { changes } from '../lib/live.ts';
+import { changes, live } from '../lib/live.ts';
 import { pathTo } from '../lib/places.ts';
 import type { RunDetails, RunView } from '../lib/responses.ts';
 import { bytesText, durationText } from '../lib/time-text.ts';
 import { useResponse } from '../lib/use-response.ts';
-import { counted, pathToModule, pathToRun, titleOf } from '../parts/names.ts';
+import { ActionButtons } from '../parts/action-buttons.tsx';
+import { counted, pathToModule, pathToRun, TRIGGERABLE, titleOf } from '../parts/names.ts';
 import { Shown } from '../parts/response.tsx';
 import { Badge, kindOf, RUN_KINDS } from '../parts/sign.tsx';
 import { Card, Clock, Empty, Link, Output, Time, Title } from '../parts/text.tsx';
@@ -33,12 +34,15 @@ function Details({ run }: { run: RunDetails }): VNode {
           <Link to="runs">Runs</Link>
         </p>
         <div class="row start">
-          <h1 tabIndex={-1}>{titleOf(run)}</h1>
+          <h1 tabIndex={-1} title={run.type}>
+            {titleOf(run)}
+          </h1>
           <Badge kind={kindOf(RUN_KINDS, run.result)} />
         </div>
         <p class="dim">
           Run {run.id}, attempt {run.attempt}, <Time at={run.startedAt} />
         </p>
+        <RunActions run={run} />
       </header>
       {run.error !== '' && (
         <Card title={run.code === '' ? 'Error' : `Error ${run.code}`}>
@@ -61,6 +65,22 @@ function Details({ run }: { run: RunDetails }): VNode {
       {run.hook !== '' && <Printed run={run} />}
     </>
   );
+}
+
+/** What can be done about a run that is in progress, or whose task waits for another attempt; else the hook is run again. */
+function RunActions({ run }: { run: RunDetails }): VNode | null {
+  const { module, hook, queue, result, bindings } = run;
+  const [binding = ''] = bindings;
+  const target = { module, queue, hook: module === '' ? hook : `${module}/${hook}`, binding };
+  if (result === 'running')
+    return hook === '' ? null : <ActionButtons actions={['abort-hook', 'drop-hook']} target={target} />;
+  const waiting = live.value.queues.get(queue);
+  const [head] = waiting?.tasks ?? [];
+  const isHead = head?.module === module && (head.hook === hook || head.hook === '');
+  if (result === 'failed' && waiting?.status.type === 'delayed' && isHead)
+    return <ActionButtons actions={['retry']} target={target} />;
+  const isTriggerable = hook !== '' && TRIGGERABLE.has(run.binding) && binding !== '';
+  return isTriggerable ? <ActionButtons actions={['trigger-hook']} target={target} /> : null;
 }
 
 /** The output that is kept: its beginning and its end. */
@@ -115,7 +135,10 @@ function Chain({ run }: { run: RunDetails }): VNode {
 function ChainLink({ run }: { run: RunView }): VNode {
   return (
     <li>
-      <Badge kind={kindOf(RUN_KINDS, run.result)} /> <Link to={pathToRun(run)}>{titleOf(run)}</Link>
+      <Badge kind={kindOf(RUN_KINDS, run.result)} />{' '}
+      <Link to={pathToRun(run)} title={run.type}>
+        {titleOf(run)}
+      </Link>
       <span class="dim">
         {run.attempt > 1 && ` attempt ${run.attempt},`} <Clock at={run.startedAt} />
       </span>

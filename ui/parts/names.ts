@@ -2,6 +2,7 @@
 
 import { pathTo } from '../lib/places.ts';
 import type { RunView, TaskView } from '../lib/responses.ts';
+import { taskName } from '../lib/task-names.ts';
 
 /** Tasks that do something about a hook and do not run it. */
 const PREPARATIONS: Readonly<Record<string, string | undefined>> = {
@@ -9,7 +10,7 @@ const PREPARATIONS: Readonly<Record<string, string | undefined>> = {
   GlobalHookEnableKubernetesBindings: 'watches begin',
 };
 
-/** A task or run in a few words, such as `ModuleRun web` or `web/hooks/a.sh (schedule)`; names of global hooks have no module. */
+/** A task or run in a few words, such as `Run module web` or `web/hooks/a.sh (schedule)`; names of global hooks have no module. */
 export function titleOf({
   type,
   module,
@@ -21,8 +22,11 @@ export function titleOf({
     const what = binding === '' ? PREPARATIONS[type] : binding;
     return what === undefined ? name : `${name} (${what})`;
   }
-  return module === '' ? type : `${type} ${module}`;
+  return module === '' ? taskName(type) : `${taskName(type)} ${module}`;
 }
+
+/** Bindings that run by themselves; the others run with their module or for requests. */
+export const TRIGGERABLE: ReadonlySet<string> = new Set(['onStartup', 'schedule', 'kubernetes']);
 
 /** The page of a run. */
 export function pathToRun({ id }: Pick<RunView, 'id'>): string {

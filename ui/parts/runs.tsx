@@ -46,6 +46,7 @@ export function RunsTable({
             key={run.id}
             run={run}
             isModuleShown={isModuleShown}
+            isFirstEarlier={run.isOfEarlierStart && runs[index - 1]?.isOfEarlierStart === false}
             isSameError={runs.slice(0, index).some((newer) => isSameFailure(newer, run))}
           />
         ))}
@@ -63,10 +64,13 @@ function isSameFailure(one: RunView, other: RunView): boolean {
 function RunRow({
   run,
   isModuleShown,
+  isFirstEarlier,
   isSameError,
 }: {
   run: RunView;
   isModuleShown: boolean;
+  /** The runs above are of the current start of the operator. */
+  isFirstEarlier: boolean;
   isSameError: boolean;
 }): VNode {
   return (
@@ -75,7 +79,10 @@ function RunRow({
         <Badge kind={kindOf(RUN_KINDS, run.result)} />
       </td>
       <td class="main">
-        <Link to={pathToRun(run)}>{titleOf(run)}</Link>
+        <Link to={pathToRun(run)} title={run.type}>
+          {titleOf(run)}
+        </Link>
+        {isFirstEarlier && <p class="dim small-text">the operator was started after this run</p>}
         {run.attempt > 1 && <span class="dim"> · attempt {run.attempt}</span>}
         <span class="narrow dim">
           <Time at={run.endedAt ?? run.startedAt} />

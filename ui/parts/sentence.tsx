@@ -4,6 +4,7 @@ import { computed } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { nowMs } from '../lib/clock.ts';
+import { taskPhrase } from '../lib/task-names.ts';
 import { countdownIn, momentText, sentenceParts, spanText } from '../lib/time-text.ts';
 
 /** A sentence of the operator, with what is in backticks as code, and times as clocks show them. */
@@ -14,6 +15,12 @@ export function Sentence({ text }: { text: string }): VNode {
         // oxlint-disable react/no-array-index-key -- the same may be named twice
         if (part.kind === 'code') return <code key={index}>{part.text}</code>;
         if (part.kind === 'time') return <Moment key={index} at={part.text} />;
+        if (part.kind === 'task')
+          return (
+            <span key={index} title={part.text}>
+              {taskPhrase(part.text)}
+            </span>
+          );
         // oxlint-enable react/no-array-index-key
         return part.text;
       })}

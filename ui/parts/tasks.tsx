@@ -3,6 +3,7 @@
 import type { VNode } from 'preact';
 import { pathTo } from '../lib/places.ts';
 import type { QueueResponse, TaskView } from '../lib/responses.ts';
+import { taskName } from '../lib/task-names.ts';
 import { counted, pathToModule, titleOf } from './names.ts';
 import { Badge, kindOf, QUEUE_KINDS } from './sign.tsx';
 import { Link, Time } from './text.tsx';
@@ -51,10 +52,11 @@ export function TaskText({ task }: { task: TaskView }): VNode {
       <p>
         {task.module !== '' && task.hook === '' ? (
           <>
-            {task.type} <Link to={pathToModule(task.module)}>{task.module}</Link>
+            <span title={task.type}>{taskName(task.type)}</span>{' '}
+            <Link to={pathToModule(task.module)}>{task.module}</Link>
           </>
         ) : (
-          titleOf(task)
+          <span title={task.type}>{titleOf(task)}</span>
         )}
         {task.failures > 0 && <span class="bad"> · failed {counted(task.failures, 'time')}</span>}
       </p>

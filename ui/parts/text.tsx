@@ -15,6 +15,7 @@ export function Link({
   children: ComponentChildren;
   class?: string;
   title?: string;
+  tabindex?: number;
   'aria-current'?: 'page' | undefined;
   'aria-label'?: string;
 }): VNode {

@@ -1,9 +1,14 @@
 /** The tree of conditions of a module (`src/status/why-tree.ts`), and its first unmet condition as a headline. */
 
 import type { VNode } from 'preact';
+import { conditionTitle } from '../../src/status/condition-title.ts';
+import { nowMs } from '../lib/clock.ts';
+import { live } from '../lib/live.ts';
 import { pathToRef } from '../lib/places.ts';
+import { problemOfRef } from '../lib/problems.ts';
 import type { WhyNode } from '../lib/responses.ts';
-import { splitReason } from '../lib/time-text.ts';
+import { momentText, splitReason } from '../lib/time-text.ts';
+import { ProblemNotes } from './problem.tsx';
 import { capital, Sentence } from './sentence.tsx';
 import { Sign } from './sign.tsx';
 import { Link, Output, Time } from './text.tsx';
@@ -11,26 +16,9 @@ import { Link, Output, Time } from './text.tsx';
 /** Longer errors get a box that scrolls. */
 const LONG = 500;
 
-/** Each condition as it is called while it holds, and while it does not: a reader never has to negate a name. */
-const NAMES: Readonly<Record<string, readonly [holds: string, fails: string]>> = {
-  authorized: ['Authorized', 'Not authorized'],
-  found: ['Files complete', 'Files missing or invalid'],
-  config: ['ConfigMap accepted', 'ConfigMap refused'],
-  enabled: ['Enabled', 'Not enabled'],
-  'not-paused': ['Not paused', 'Paused'],
-  requirements: ['Requirements met', 'Requirements not met'],
-  queue: ['Queue not blocked', 'Queue blocked'],
-  synchronized: ['Hooks synchronized', 'Hooks not synchronized'],
-  'before-helm': ['beforeHelm hooks succeeded', 'beforeHelm hooks not complete'],
-  helm: ['Chart deployed', 'Chart not deployed'],
-  hooks: ['Hooks succeed', 'A hook fails'],
-  ready: ['Ready', 'Not ready'],
-};
-
 /** The name of a condition in its present state. */
-function nameOf({ id, ok }: WhyNode): string {
-  const [holds, fails] = NAMES[id] ?? [id, id];
-  return ok === false ? fails : holds;
+function nameOf(node: WhyNode): string {
+  return conditionTitle(node, (at) => momentText(at, nowMs.peek()));
 }
 
 /** The condition that blocks the module, with the command or edit that corrects it. */
@@ -38,6 +26,7 @@ export function Blocker({ node, module }: { node: WhyNode; module: string }): VN
   const path = node.ref === null || node.ref === `module/${module}` ? undefined : pathToRef(node.ref);
   const [, code, text = node.text] = /^([A-Z]+(?:_[A-Z]+)+): (.*)$/s.exec(node.text) ?? [];
   const [sentence, reason] = splitReason(text);
+  const problem = problemOfRef(live.value.headline?.details ?? [], module, node.ref);
   return (
     <section class="headline bad" aria-labelledby="blocker">
       <span class="disc">
@@ -60,16 +49,17 @@ export function Blocker({ node, module }: { node: WhyNode; module: string }): VN
             <strong>Next:</strong> <Time at={node.until} kind="until" />
           </p>
         )}
-        {node.remedy !== null && (
+        {node.remedy !== null && problem?.advice.includes(node.remedy) !== true && (
           <p class="remedy">
             <strong>What to do:</strong> <Sentence text={node.remedy} />
           </p>
         )}
-        {path !== undefined && node.ref !== null && (
+        {path !== undefined && node.ref !== null && problem === undefined && (
           <p>
             <Link to={path}>Go to {node.ref.replace('/', ' ')}</Link>
           </p>
         )}
+        {problem !== undefined && <ProblemNotes problem={problem} />}
       </div>
     </section>
   );

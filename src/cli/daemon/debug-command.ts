@@ -4,7 +4,9 @@ import { SETTINGS } from '../../settings.ts';
 import type { CliHost } from '../cli-host.ts';
 import { addSettingOption, givenFlags } from '../operator/setting-options.ts';
 import { chosenFormat, type DefaultFormat, outputOption } from '../output/output-format.ts';
+import type { ResponseView } from '../output/print-response.ts';
 import type { ToTable } from '../output/tables.ts';
+import type { Now } from '../output/time-cells.ts';
 import type { DebugCall } from './debug-call.ts';
 
 /** Runs one command and returns the exit code. */
@@ -24,6 +26,10 @@ export type ToCall = (args: readonly string[], options: Readonly<Record<string, 
 
 export interface DebugCommandSpec {
   readonly name: string;
+  /** Another name, which users try. */
+  readonly alias?: string;
+  /** Its parent takes the arguments without the name. */
+  readonly isDefault?: true;
   readonly summary?: string;
   readonly description: string;
   /** Absent for a command without `-o`. */
@@ -37,7 +43,7 @@ export interface OutputSpec extends DefaultFormat {
   /** The operator returns JSON only: other formats are made of it. */
   readonly hasOnlyJson?: true;
   /** Loads what makes a table of the JSON of the command. */
-  readonly table: (options: Readonly<Record<string, unknown>>) => Promise<ToTable>;
+  readonly table: (options: Readonly<Record<string, unknown>>, args: readonly string[]) => Promise<ToTable>;
 }
 
 /** The output of commands that print a document. */
@@ -53,7 +59,10 @@ export function addDebugCommand(
   toCall: ToCall,
   { host, runner }: CommandParts,
 ): Command {
-  const command = parent.command(spec.name).description(spec.description);
+  const command = parent
+    .command(spec.name, { isDefault: spec.isDefault === true })
+    .description(spec.description);
+  if (spec.alias !== undefined) command.alias(spec.alias);
   if (spec.summary !== undefined) command.summary(spec.summary);
   if (spec.output !== undefined) command.addOption(outputOption(spec.output));
   addSettingOption(command, SETTINGS.debugUnixSocket);
@@ -61,13 +70,13 @@ export function addDebugCommand(
     runner(async () => {
       const socketPath = await socketPathOf(command, host);
       const options: Readonly<Record<string, unknown>> = command.opts();
-      const { call, toText } = await requested(command, spec.output, toCall, host);
+      const { call, ...view } = await requested(command, spec.output, toCall, host);
       if (options['watch'] === true) {
         const { watchResponse } = await import('../output/watch-response.ts');
-        return await watchResponse(socketPath, call.path, String(options['watchInterval']), host, toText);
+        return await watchResponse(socketPath, call.path, String(options['watchInterval']), host, view);
       }
       const { printResponse } = await import('../output/print-response.ts');
-      return await printResponse(socketPath, call, host, toText);
+      return await printResponse(socketPath, call, host, view);
     }),
   );
 }
@@ -78,7 +87,7 @@ async function requested(
   output: OutputSpec | undefined,
   toCall: ToCall,
   host: CliHost,
-): Promise<{ readonly call: DebugCall; readonly toText?: (body: string) => string }> {
+): Promise<ResponseView & { readonly call: DebugCall }> {
   const options: Readonly<Record<string, unknown>> = command.opts();
   if (output === undefined) return { call: toCall(command.args, options) };
   const chosen = chosenFormat(options, output, host.stdout);
@@ -90,13 +99,30 @@ async function requested(
   }
   const isTable = chosen === 'table' || chosen === 'wide';
   const format = isTable && output.hasTextTable === true ? 'text' : chosen;
+  const paint = isTable || format === 'text' ? await painterFor(host) : undefined;
+  const colours = paint === undefined ? {} : { paint };
   if (format === 'json' || format === 'yaml' || (format === 'text' && output.hasOnlyJson !== true))
-    return { call: toCall(command.args, { ...options, output: format }) };
-  const [toTable, { tableText }] = await Promise.all([output.table(options), import('../output/tables.ts')]);
+    return { call: toCall(command.args, { ...options, output: format }), ...colours };
+  const [toTable, { tableText }] = await Promise.all([
+    output.table(options, command.args),
+    import('../output/tables.ts'),
+  ]);
+  // Ages would make each line of a watched pipe a new one.
+  const now = (): Now =>
+    options['watch'] === true && host.stdout.isTTY !== true ? undefined : host.clock.wallMs();
   return {
     call: toCall(command.args, { ...options, output: 'json', isTable: true }),
-    toText: (body) => tableText(toTable(parseJson(body)), format === 'text' ? 'table' : format),
+    toText: (body) => tableText(toTable(parseJson(body), now()), format === 'text' ? 'table' : format),
+    ...colours,
   };
+}
+
+/** Colours the states in tables; undefined where no colours are wanted. */
+async function painterFor({ stdout, env }: CliHost): Promise<ResponseView['paint']> {
+  const { paintFor, wantsColor } = await import('../output/paint.ts');
+  if (!wantsColor(stdout.isTTY === true, env)) return undefined;
+  const { paintTable } = await import('../output/paint-table.ts');
+  return (text) => paintTable(text, paintFor(true));
 }
 
 /** Lets a command show its response again and again. */

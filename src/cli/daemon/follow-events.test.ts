@@ -72,6 +72,16 @@ test('events prints the last runs, the oldest first', async () => {
   });
 });
 
+test('events --for prints only what is about a module, a hook or a queue', async () => {
+  const clock = new FakeClock();
+  const journal = new Journal({ clock });
+  journal.end(journal.begin(START), { result: 'success' });
+  journal.end(journal.begin({ ...START, module: 'db', hook: 'a.sh', queue: 'own' }), { result: 'success' });
+  for (const name of ['db', 'db/a.sh', 'a.sh', 'own'])
+    expect((await events(journal, clock, ['--for', name, '-o', 'name'])).out).toEqual(['run/2\n']);
+  expect((await events(journal, clock, ['--for', 'other', '-o', 'name'])).out).toEqual([]);
+});
+
 test('events prints names, and documents of YAML', async () => {
   const clock = new FakeClock();
   const journal = new Journal({ clock });

@@ -11,6 +11,12 @@ import { recordedRunTitle } from './run-tables.ts';
 const RECONNECT_MS = 1_000;
 const PATH = '/api/v1/stream?topics=queues,modules,runs';
 
+export interface EventsOptions {
+  readonly format: OutputFormat;
+  readonly isWatch: boolean;
+  readonly about?: string | undefined;
+}
+
 /** An event as it is printed, without the end of its last line; empty for one that says nothing in this format. */
 type Print = (event: ReceivedEvent) => string;
 
@@ -20,11 +26,11 @@ type Print = (event: ReceivedEvent) => string;
  *
  * @param options `format`: tables and text are one line for each event, JSON is lines of `{"event", "data"}`, YAML a document
  *   for each event, and names are such as `run/12`, `queue/main` and `module/web`. `isWatch`: go on after the last runs, until
- *   the process is to stop
+ *   the process is to stop. `about`: only events about the module, hook or queue of this name; absent: all
  */
 export async function followEvents(
   socketPath: string,
-  { format, isWatch }: { readonly format: OutputFormat; readonly isWatch: boolean },
+  { format, isWatch, about }: EventsOptions,
   host: CliHost,
 ): Promise<number> {
   const print = await printOf(format);
@@ -33,7 +39,8 @@ export async function followEvents(
   const end = new AbortController();
   const signal = AbortSignal.any([stop, end.signal]);
   const onEvent = (event: ReceivedEvent): void => {
-    const text = print(event);
+    const chosen = about === undefined ? event : eventAbout(event, about);
+    const text = chosen === undefined ? '' : print(chosen);
     if (text !== '') host.stdout.write(`${host.stdout.isTTY === true ? shown(text, isData) : text}\n`);
     if (event.event === 'ready' && !isWatch) end.abort();
   };
@@ -112,6 +119,22 @@ function queueLine(queue: Readonly<Record<string, unknown>>): string {
   if (queue['length'] === 0) return name.startsWith('parallel_queue_') ? '' : `queue ${name}: empty`;
   const tasks = queue['length'] === 1 ? '1 task' : `${String(queue['length'])} tasks`;
   return `queue ${name}: ${tasks}, ${stringOf(fieldsOf(queue['status'])['type'])}`;
+}
+
+/** The event without what is not about a name; undefined if nothing is left. */
+function eventAbout({ event, data }: ReceivedEvent, name: string): ReceivedEvent | undefined {
+  const isAbout = (fields: Readonly<Record<string, unknown>>): boolean => {
+    const { module, hook } = fields;
+    const hookName = `${stringOf(module)}/${stringOf(hook)}`;
+    return [module, hook, hookName, fields['queue'], fields['name']].includes(name);
+  };
+  const fields = fieldsOf(data);
+  if (event !== 'snapshot') return isAbout(fields) ? { event, data } : undefined;
+  const lists = Object.entries(fieldsOf(fields['data'])).map(([key, list]) => [
+    key,
+    Array.isArray(list) ? listOf(list).filter(isAbout) : list,
+  ]);
+  return { event, data: { ...fields, data: Object.fromEntries(lists) } };
 }
 
 /** Of a snapshot, the oldest first. */

@@ -1,15 +1,17 @@
 import { type Json, parseJson } from '@addon-operator/json';
 import { requestDebug } from '../../server/debug-client.ts';
 import { type OperatorStatus, statusText } from '../../status/operator-status.ts';
-import { type CliHost, printCode } from '../cli-host.ts';
+import { type CliHost, failWith } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import type { OutputFormat } from '../output/output-format.ts';
+import { paintFor, wantsColor } from '../output/paint.ts';
 
+const STYLES = { well: 'green', notice: 'yellow', waiting: 'yellow', broken: 'red' } as const;
 const EXIT_CODES = { well: 0, notice: 0, waiting: 2, broken: 1 } as const;
 
 /**
  * Prints the status of the running operator and returns the exit code: 0 if all is well, 2 while something goes on that
- * needs no help, 1 if a person is needed. With `isStrict` a notice is 1 too.
+ * needs no help, 1 if a person is needed. With `isStrict` a notice is 2 too.
  *
  * @throws OperatorError DEBUG_SOCKET when there is no response in time
  */
@@ -19,15 +21,13 @@ export async function printStatus(
   host: CliHost,
 ): Promise<number> {
   const { status, body, code } = await requestDebug({ socketPath, path: '/status.json' }, host.clock);
-  if (status !== 200) {
-    host.stderr.write(harmless(body));
-    if (code !== undefined) printCode(host, code);
-    return 1;
-  }
+  if (status !== 200) return failWith(host, body, code);
   const data = parseJson(body) as OperatorStatus & Json; // what the operator makes of this type
   const text = await shown(data, body, format);
-  host.stdout.write(host.stdout.isTTY === true ? harmless(text) : text);
-  return isStrict && data.level === 'notice' ? 1 : EXIT_CODES[data.level];
+  const paint = paintFor(format === 'text' && wantsColor(host.stdout.isTTY === true, host.env));
+  const [first = '', ...others] = (host.stdout.isTTY === true ? harmless(text) : text).split('\n');
+  host.stdout.write([paint(STYLES[data.level], first), ...others].join('\n'));
+  return isStrict && data.level === 'notice' ? EXIT_CODES.waiting : EXIT_CODES[data.level];
 }
 
 async function shown(status: OperatorStatus & Json, body: string, format: OutputFormat): Promise<string> {

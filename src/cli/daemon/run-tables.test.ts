@@ -35,7 +35,7 @@ test('runs are a table with one line each', async () => {
 1    1970-01-01T00:00:00.000Z  failed  ModuleHookRun web/a.sh (kubernetes)  1.5s  exit status 1
 `,
   );
-  expect(tableText(runsTable(list), 'name')).toBe('1\n');
+  expect(tableText(runsTable(list), 'name')).toBe('run/1\n');
 });
 
 test('one run is a list of what is known of it, without control characters', async () => {
@@ -58,11 +58,13 @@ test('the lines of an error and of an output are rows with their indentation, an
 });
 
 test('what comes next is a table by time', () => {
-  const at = '2026-01-01T00:00:00.000Z';
-  const items = [
-    { at, kind: 'recheck', text: 'module web is checked', module: 'web', hook: '', crontab: '' },
-  ];
-  expect(tableText(nextTable({ items }), 'table')).toBe(
-    `AT                        KIND     WHAT\n${at}  recheck  module web is checked\n`,
-  );
+  const at = '2026-01-01T00:00:12.500Z';
+  const cron = { at, kind: 'schedule', text: 'runs', module: 'web', hook: 'a.sh', crontab: '*/5 * * * *' };
+  const check = { ...cron, at: '2026-01-01T01:00:00.000Z', kind: 'recheck', hook: '', crontab: '' };
+  const table = nextTable({ items: [cron, check] }, Date.parse('2026-01-01T00:00:00Z'));
+  expect(tableText(table, 'table')).toBe(`IN   MODULE  HOOK  SCHEDULE     KIND
+12s  web     a.sh  */5 * * * *  schedule
+60m  web                        recheck
+`);
+  expect(tableText(table, 'wide')).toContain(`schedule  ${at}  runs`);
 });

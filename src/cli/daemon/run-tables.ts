@@ -1,6 +1,7 @@
 import { fieldsOf, stringOf, stringsOf } from '@addon-operator/json';
 import { headlineOf, linesBelow } from '@addon-operator/strings/headline';
-import { listOf, type ToTable } from '../output/tables.ts';
+import { listOf, numberCell, type ToTable } from '../output/tables.ts';
+import { untilCell } from '../output/time-cells.ts';
 
 const SHOWN_OUTPUT_LINES = 20;
 const SECOND_MS = 1_000;
@@ -37,7 +38,8 @@ export const runsTable: ToTable = (data) => {
       stringOf(run['trigger']),
       stringOf(run['eventId']),
     ]),
-    names: runs.map((run) => stringOf(run['id'])),
+    names: runs.map((run) => `run/${stringOf(run['id'])}`),
+    ifEmpty: 'no run',
   };
 };
 
@@ -61,12 +63,13 @@ export const runTable: ToTable = (data) => {
     ['attempt', String(run['attempt'])],
     ['started', stringOf(run['startedAt'])],
     ['ended', stringOf(run['endedAt'])],
+    ['', run['isOfEarlierStart'] === true ? 'before the last start of the operator' : ''],
     ['waited', durationText(run['waitMs'])],
     ['took', durationText(run['durationMs'])],
-    ['exit code', textOf(run['exitCode'])],
+    ['exit code', numberCell(run['exitCode'])],
     ['signal', stringOf(run['signal'])],
     ['bindings', stringsOf(run['bindings']).join(', ')],
-    ['contexts', run['hook'] === '' ? '' : textOf(run['contexts'])],
+    ['contexts', run['hook'] === '' ? '' : numberCell(run['contexts'])],
     ['CPU time', durationText(run['cpuMs'])],
     ['memory', bytesText(run['maxRssBytes'])],
     ...listOf(run['phases']).map(
@@ -82,19 +85,22 @@ export const runTable: ToTable = (data) => {
     columns: ['FIELD', 'VALUE'],
     narrow: 2,
     rows: rows.filter(([, value]) => value !== ''),
-    names: [stringOf(run['id'])],
+    names: [`run/${stringOf(run['id'])}`],
   };
 };
 
-export const nextTable: ToTable = (data) => {
+/** Things that happen at known times, the next one first. */
+export const nextTable: ToTable = (data, now) => {
   const items = listOf(fieldsOf(data)['items']);
   return {
-    columns: ['AT', 'KIND', 'WHAT', 'MODULE', 'HOOK', 'CRONTAB'],
-    narrow: 3,
-    rows: items.map((item) =>
-      ['at', 'kind', 'text', 'module', 'hook', 'crontab'].map((name) => stringOf(item[name])),
-    ),
+    columns: ['IN', 'MODULE', 'HOOK', 'SCHEDULE', 'KIND', 'AT', 'WHAT'],
+    narrow: 5,
+    rows: items.map((item) => [
+      untilCell(stringOf(item['at']), now),
+      ...['module', 'hook', 'crontab', 'kind', 'at', 'text'].map((name) => stringOf(item[name])),
+    ]),
     names: items.map((item) => stringOf(item['module']) || stringOf(item['hook'])),
+    ifEmpty: 'nothing is due at a known time',
   };
 };
 
@@ -114,10 +120,6 @@ function relatedText(run: Fields): string {
 export function durationText(ms: unknown): string {
   if (typeof ms !== 'number') return '';
   return ms < SECOND_MS ? `${Math.round(ms)}ms` : `${(ms / SECOND_MS).toFixed(1)}s`;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'number' ? String(value) : '';
 }
 
 function bytesText(bytes: unknown): string {

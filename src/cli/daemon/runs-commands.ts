@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { SETTINGS } from '../../settings.ts';
 import { nameArgument, nameOption } from '../name-arguments.ts';
-import { addDebugCommand, addWatchOptions, type CommandParts } from './debug-command.ts';
+import { addSettingOption } from '../operator/setting-options.ts';
+import { addDebugCommand, addWatchOptions, type CommandParts, socketPathOf } from './debug-command.ts';
 
 /** Adds `runs`, `runs show` and `next`. */
 export function addRunsCommands(program: Command, parts: CommandParts): void {
@@ -37,7 +39,7 @@ export function addRunsCommands(program: Command, parts: CommandParts): void {
         table: async () => (await import('./run-tables.ts')).runTable,
       },
     },
-    ([id = '']) => ({ path: `/api/v1/runs/${encodeURIComponent(id)}` }),
+    ([id = '']) => ({ path: `/api/v1/runs/${encodeURIComponent(numberOf(id))}` }),
     parts,
   ).addArgument(nameArgument('run', '<id>', 'number of the run, as `runs` lists it'));
   addWatchOptions(show);
@@ -59,6 +61,11 @@ export function addRunsCommands(program: Command, parts: CommandParts): void {
   addWatchOptions(next);
 }
 
+/** Also takes `run/12`, as `-o name` prints it. */
+function numberOf(id: string): string {
+  return id.replace(/^run\//, '');
+}
+
 function runsQuery(options: Readonly<Record<string, unknown>>): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of ['module', 'hook', 'queue', 'event', 'limit']) {
@@ -67,6 +74,29 @@ function runsQuery(options: Readonly<Record<string, unknown>>): URLSearchParams 
   }
   if (options['failed'] === true) query.set('result', 'failed');
   return query;
+}
+
+/** Adds `logs`. */
+export function addLogsCommand(program: Command, { host, runner }: CommandParts): void {
+  const logs = program
+    .command('logs')
+    .summary('Print what the hooks of a module printed')
+    .description('Print what the last runs of a module printed, and why they failed, the oldest first')
+    .addArgument(nameArgument('module', '<module>', 'name of the module'))
+    .option('-f, --follow', 'then print the lines of the log about the module, until Ctrl-C')
+    .option(
+      '--limit <number>',
+      'how many of its last 500 runs: of those that printed something or failed',
+      '20',
+    );
+  addSettingOption(logs, SETTINGS.debugUnixSocket);
+  logs.action((module: string) =>
+    runner(async () => {
+      const { printLogs } = await import('./print-logs.ts');
+      const { limit, follow = false } = logs.opts<{ readonly limit: string; readonly follow?: true }>();
+      return await printLogs(await socketPathOf(logs, host), { module, limit, isFollowing: follow }, host);
+    }),
+  );
 }
 
 /** Adds `trace`. */
@@ -84,7 +114,7 @@ export function addTraceCommand(program: Command, parts: CommandParts): void {
         table: async () => (await import('./trace-table.ts')).traceTable,
       },
     },
-    ([id = '']) => ({ path: `/api/v1/events/${encodeURIComponent(id)}` }),
+    ([id = '']) => ({ path: `/api/v1/events/${encodeURIComponent(numberOf(id))}` }),
     parts,
   ).addArgument(
     nameArgument('run', '<event>', 'id of an event (`event.id` in the log), of a run or of a trace'),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { nameArgument } from '../name-arguments.ts';
+import type { ToTable } from '../output/tables.ts';
 import {
   addDebugCommand,
   addWatchOptions,
@@ -10,26 +11,38 @@ import {
   type OutputSpec,
 } from './debug-command.ts';
 
-/** Its text is for people as well. */
-const TASKS: OutputSpec = {
-  initial: 'text',
-  table: async () => (await import('../output/tables.ts')).queuesTable,
-};
+/** The text of the original in a pipe, where scripts read it. */
+const TEXT_OR_TABLE = { initial: 'text', terminal: 'table' } as const;
+
+const TASKS = '/queue/list.json?tasks=true';
 
 /** Adds `queue main`, `queue list` and `queue retry`. */
 export function addQueueCommand(program: Command, parts: CommandParts): void {
   const queue = program.command('queue').description('Show the task queues, and retry a failed task');
   const main = addDebugCommand(
     queue,
-    { name: 'main', description: 'Show the tasks of the main queue', output: TASKS },
-    (_args, options) => ({ path: `/queue/main.${formatOf(options)}` }),
+    {
+      name: 'main',
+      description: 'Show the tasks of the main queue',
+      output: { ...TEXT_OR_TABLE, table: () => queuesTableOf(['main'], true) },
+    },
+    (_args, options) => ({ path: options['isTable'] === true ? TASKS : `/queue/main.${formatOf(options)}` }),
     parts,
   );
   addWatchOptions(main);
   const list = addDebugCommand(
     queue,
-    { name: 'list', description: 'Show the tasks of all queues', output: TASKS },
+    {
+      name: 'list',
+      alias: 'show',
+      description: 'Show the tasks of all queues',
+      output: {
+        ...TEXT_OR_TABLE,
+        table: ({ showEmpty }, names) => queuesTableOf(names, showEmpty === true),
+      },
+    },
     (names, options) => {
+      if (options['isTable'] === true) return { path: TASKS };
       const query = new URLSearchParams({ showEmpty: String(options['showEmpty'] === true) });
       for (const name of names) query.append('queue', name);
       return { path: `/queue/list.${formatOf(options)}?${query.toString()}` };
@@ -45,6 +58,11 @@ export function addQueueCommand(program: Command, parts: CommandParts): void {
     ([name = '']) => ({ path: '/queue/retry', form: { queue: name } }),
     parts,
   ).addArgument(nameArgument('queue', '<name>', 'name of the queue, such as main'));
+}
+
+async function queuesTableOf(names: readonly string[], isEmptyShown: boolean): Promise<ToTable> {
+  const { queuesTable } = await import('./queue-table.ts');
+  return queuesTable({ names, isEmptyShown });
 }
 
 const LIST: OutputSpec = {

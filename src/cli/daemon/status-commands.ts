@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { SETTINGS } from '../../settings.ts';
+import { nameOption } from '../name-arguments.ts';
 import { addSettingOption } from '../operator/setting-options.ts';
 import { chosenFormat, outputOption } from '../output/output-format.ts';
 import { addWatchOptions, type CommandParts, socketPathOf } from './debug-command.ts';
@@ -13,7 +14,7 @@ export function addStatusCommand(program: Command, { host, runner }: CommandPart
     .summary('Say whether all is well, or what is in the way')
     .description('Say in one sentence whether all is well, then list other obstacles and counts')
     .addOption(outputOption(FORMAT))
-    .option('--strict', 'exit with 1 for notices too')
+    .option('--strict', 'exit with 2 for notices too')
     .addHelpText(
       'after',
       '\nExit code: 0 all is well, or there are only notices; 2 something is in progress and needs no help; 1 a person has to act, or no operator responds.',
@@ -41,13 +42,15 @@ export function addEventsCommand(program: Command, { host, runner }: CommandPart
     .summary('Follow runs, queues and modules')
     .description('Print the last runs, and with -w each change of runs, queues and modules, one line each')
     .addOption(outputOption(FORMAT))
+    .addOption(nameOption('module', '--for <name>', 'only about this module, hook or queue'))
     .option('-w, --watch', 'continue until Ctrl-C');
   addSettingOption(events, SETTINGS.debugUnixSocket);
   events.action(() =>
     runner(async () => {
       const options: Readonly<Record<string, unknown>> = events.opts();
       const { followEvents } = await import('./follow-events.ts');
-      const output = { format: chosenFormat(options, FORMAT), isWatch: options['watch'] === true };
+      const { for: about } = events.opts<{ readonly for?: string }>();
+      const output = { format: chosenFormat(options, FORMAT), isWatch: options['watch'] === true, about };
       return await followEvents(await socketPathOf(events, host), output, host);
     }),
   );

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { addDebugCommand, type CommandParts } from '../daemon/debug-command.ts';
+import { addDebugCommand, type CommandParts, formatOf } from '../daemon/debug-command.ts';
 import { addHookNewCommand } from '../module/author-commands.ts';
 import { nameArgument, nameOption } from '../name-arguments.ts';
 import { addRecordingCommands } from './hook-recording-commands.ts';
@@ -11,6 +11,16 @@ export function addHookCommand(program: Command, parts: CommandParts): void {
     .command('hook')
     .summary('Write, try, test, run and stop hooks')
     .description('Write, try and test hooks without a cluster, run or stop one of a running operator');
+  addDebugCommand(
+    hook,
+    {
+      name: 'list',
+      description: 'List the hooks of the running operator, with MODULE/ in front of those of modules',
+      output: { initial: 'table', table: async () => (await import('../output/tables.ts')).hooksTable },
+    },
+    (_args, options) => ({ path: `/hook/list.${formatOf(options)}` }),
+    parts,
+  );
   addHookNewCommand(hook, parts);
   addTrialCommands(hook, parts);
   addTestCommand(hook, parts);

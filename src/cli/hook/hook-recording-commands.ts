@@ -6,7 +6,8 @@ import { addSettingOption, givenFlags } from '../operator/setting-options.ts';
 import type { HookRecordOptions } from './hook-record-command.ts';
 
 interface RecordFlags extends Pick<HookRecordOptions, 'runs' | 'for' | 'asTest'> {
-  readonly output: string;
+  readonly out?: string;
+  readonly output?: string;
   readonly withSecrets?: true;
   readonly failed?: true;
 }
@@ -17,6 +18,8 @@ interface ReplayFlags {
   readonly hook?: string;
   readonly timeout: string;
 }
+
+const RECORDINGS = 'recordings';
 
 /** Adds `hook record` and `hook replay`. */
 export function addRecordingCommands(hook: Command, parts: CommandParts): void {
@@ -34,7 +37,9 @@ function addRecordCommand(hook: Command, { host, runner }: CommandParts): void {
     .addArgument(nameArgument('hook', '[hooks...]', 'names of hooks; default: all'))
     .option('--runs <number>', 'end after so many runs; default: 20, without a limit if --for is given')
     .option('--for <duration>', 'end after this time, such as 10m')
-    .option('-o, --output <directory>', 'directory for the recordings', 'recordings')
+    .option('--out <directory>', `directory for the recordings (default: ${RECORDINGS})`)
+    // Its name before `-o` became the format of the output everywhere.
+    .addOption(new Option('-o, --output <directory>').hideHelp())
     .option('--as-test <file>', 'also write a test for `hook test` that repeats the last run')
     .option('--with-secrets', 'do not mask secrets')
     .option(
@@ -45,8 +50,9 @@ function addRecordCommand(hook: Command, { host, runner }: CommandParts): void {
   record.action((hooks: readonly string[]) =>
     runner(async () => {
       const { hookRecordCommand } = await import('./hook-record-command.ts');
-      const { output, withSecrets = false, failed = false, ...limits } = record.opts<RecordFlags>();
-      const options = { ...limits, hooks, directory: output, hasSecrets: withSecrets, isFailed: failed };
+      const { out, output, withSecrets = false, failed = false, ...limits } = record.opts<RecordFlags>();
+      const directory = out ?? output ?? RECORDINGS;
+      const options = { ...limits, hooks, directory, hasSecrets: withSecrets, isFailed: failed };
       return await hookRecordCommand(await socketPathOf(record, host), options, host);
     }),
   );
@@ -59,7 +65,7 @@ function addReplayCommand(hook: Command, { host, runner }: CommandParts): void {
     .description(
       'Run hooks, as they are in the working copy, with the input of runs that `hook record` recorded, and show where they write anything else. Nothing that they write is applied',
     )
-    .argument('[paths...]', 'recordings, or directories of them', ['recordings'])
+    .argument('[paths...]', 'recordings, or directories of them', [RECORDINGS])
     .option('--hook <file>', 'file of the hook to run; default: the hook with the name in each recording')
     .option('--timeout <duration>', 'time limit of one run, if the hook sets none', '1m')
     .addOption(

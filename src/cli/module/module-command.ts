@@ -3,6 +3,7 @@ import {
   addDebugCommand,
   addWatchOptions,
   type CommandParts,
+  type DebugCommandSpec,
   DOCUMENT,
   formatOf,
 } from '../daemon/debug-command.ts';
@@ -31,19 +32,21 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
     module,
     {
       name: 'list',
-      description: 'List the enabled modules',
+      description: 'List the modules: a table has all, other formats the enabled ones',
       output: {
         initial: 'yaml',
         terminal: 'table',
-        table: async ({ all }) => (await import('../output/tables.ts')).modulesTable(all === true),
+        table: async ({ all, problems }) =>
+          (await import('../output/tables.ts')).modulesTable(all === true || problems === true),
       },
     },
-    (_args, options) => ({
-      path: `/module/list.${formatOf(options)}${options['all'] === true || options['isTable'] === true ? '?all=true' : ''}`,
-    }),
+    (_args, options) => ({ path: `/module/list.${formatOf(options)}${listQuery(options)}` }),
     common,
-  ).option('-a, --all', 'all modules, with their states, the reasons, failures and pauses');
+  )
+    .option('-a, --all', 'all modules in other formats too, with states, reasons, failures and pauses')
+    .option('--problems', 'only modules with a problem of their own, without those that wait for them');
   addWatchOptions(list);
+  addExplanation(module, { name: 'explain', alias: 'show' }, common);
   addSignCommands(module, common);
   addArtifactCommands(module, common);
   addModuleAuthorCommands(module, common);
@@ -99,6 +102,11 @@ export function addModuleCommand(program: Command, { host, runner }: CommandPart
   addReleaseCommands(module, common, pathOf);
 }
 
+function listQuery({ all, problems, isTable }: Readonly<Record<string, unknown>>): string {
+  if (problems === true) return '?problems=true';
+  return all === true || isTable === true ? '?all=true' : '';
+}
+
 function addValuesCommands(module: Command, common: CommandParts): void {
   for (const spec of VALUES_COMMANDS) {
     addDebugCommand(
@@ -114,16 +122,24 @@ function addValuesCommands(module: Command, common: CommandParts): void {
   }
 }
 
-/** Adds `explain module`. */
-export function addExplainCommand(program: Command, { host, runner }: CommandParts): void {
+/** Adds `explain module`, which `explain NAME` means too. */
+export function addExplainCommand(program: Command, common: CommandParts): void {
   const explain = program
     .command('explain')
     .summary('Explain the state of a module')
     .description('Explain why something is in its current state');
-  const module = addDebugCommand(
-    explain,
+  addExplanation(explain, { name: 'module', isDefault: true }, common);
+}
+
+function addExplanation(
+  parent: Command,
+  spec: Pick<DebugCommandSpec, 'name' | 'alias' | 'isDefault'>,
+  common: CommandParts,
+): void {
+  const command = addDebugCommand(
+    parent,
     {
-      name: 'module',
+      ...spec,
       description: 'Show what enabled a module, what it waits for and what failed',
       output: {
         initial: 'text',
@@ -132,9 +148,9 @@ export function addExplainCommand(program: Command, { host, runner }: CommandPar
       },
     },
     ([name = ''], options) => ({ path: `${pathOf(name)}/explain.${formatOf(options)}` }),
-    { host, runner },
+    common,
   ).addArgument(nameArgument('module', '<name>', 'name of the module'));
-  addWatchOptions(module);
+  addWatchOptions(command);
 }
 
 function pathOf(module: string): string {
@@ -157,10 +173,9 @@ function addOperationCommands(
       }),
       parts,
     ).addArgument(nameArgument('module', '<name>', 'name of the module'));
-  add('reconcile', 'Run a module now', (isForced) => (isForced ? 'force-reconcile' : 'reconcile')).option(
-    '-f, --force',
-    'apply the chart with helm even if nothing has changed',
-  );
+  add('reconcile', 'Run a module now', (isForced) => (isForced ? 'force-reconcile' : 'reconcile'))
+    .alias('run')
+    .option('-f, --force', 'apply the chart with helm even if nothing has changed');
   add(
     'abort',
     'Stop the current run or deletion of a module; it runs again when something changes',

@@ -35,7 +35,7 @@ export async function printVersions(
   };
   if (watchInterval !== undefined) {
     const { watchResponse } = await import('../output/watch-response.ts');
-    return await watchResponse(socketPath, PATH, watchInterval, host, toText);
+    return await watchResponse(socketPath, PATH, watchInterval, host, { toText });
   }
   const { status, body } = await requestDebug({ socketPath, path: PATH }, host.clock);
   if (status !== 200) return fail(host, body);

@@ -54,7 +54,7 @@ test('wait module says what is in the way when the time is over', async () => {
   expect(await wait(['starting'], '--timeout', '3s')).toEqual({
     exitCode: 1,
     out: '',
-    err: 'Error: module web is not ready in time: it is starting: it waits for a task in front of it\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+    err: 'error: module web is not ready in time: it is starting: it waits for a task in front of it\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
   });
 });
 
@@ -74,6 +74,6 @@ test('the code of a wait is that of the error in the way of the module', async (
     isGivenUp: false,
   } as const;
   expect((await wait([{ status: 'failing', failure }], '--timeout', '1s')).err).toBe(
-    'Error: module web is not ready in time: it is failing: no disk\nCode: HELM_FAILED, explained in docs/errors.md\n',
+    'error: module web is not ready in time: it is failing: no disk\nCode: HELM_FAILED, explained in docs/errors.md\n',
   );
 });

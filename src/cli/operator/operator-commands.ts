@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { CliHost } from '../cli-host.ts';
 import type { CommandParts, CommandRunner } from '../daemon/debug-command.ts';
 import { chosenByCommand, outputOption } from '../output/output-format.ts';
-import { addSettingOptions, givenFlags } from './setting-options.ts';
+import { addSettingOptions, givenFlags, RUNNING_FLAGS } from './setting-options.ts';
 
 /** Adds `doctor`. */
 export function addDoctorCommand(program: Command, { host, runner }: CommandParts): void {
@@ -16,7 +16,7 @@ export function addDoctorCommand(program: Command, { host, runner }: CommandPart
     .option('--bundle <file>', 'also write an archive for a bug report, without secrets')
     .addOption(outputOption({ initial: 'table' }))
     .addHelpText('after', '\nExit code: 0 all is well, 1 something is wrong.');
-  addSettingOptions(doctor);
+  addSettingOptions(doctor, { hidden: RUNNING_FLAGS });
   doctor.action(() =>
     runner(async () => {
       const { doctorCommand } = await import('./doctor-command.ts');
@@ -55,7 +55,7 @@ export function addUninstallCommand(
       '--stop-deployment <name>',
       'first scale this Deployment of the operator to 0: an operator that runs registers its webhooks again',
     );
-  addSettingOptions(uninstall);
+  addSettingOptions(uninstall, { hidden: RUNNING_FLAGS });
   uninstall.action(() =>
     runner(async () => {
       const { stopDeployment } = uninstall.opts<{ readonly stopDeployment?: string }>();

@@ -8,27 +8,68 @@ const BOOLEAN_FLAGS: ReadonlySet<string> = new Set(
   ROWS.filter(({ type }) => type === booleanType).map(({ flag }) => `--${flag}`),
 );
 
+/** The flags that most users need, by the heading that they have in the help. */
+const MAIN_FLAGS: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'Modules and hooks:',
+    ['modules-dir', 'module-store', 'module-sources', 'global-hooks-dir', 'watch-files', 'hook-timeout'],
+  ],
+  ['Cluster:', ['namespace', 'config-map', 'kube-config', 'kube-context']],
+  ['Failures:', ['module-failure-policy', 'parallel-modules', 'helm-timeout', 'drift-mode']],
+  [
+    'Page, metrics and log:',
+    ['ui', 'ui-port', 'ui-actions', 'prometheus-listen-port', 'log-level', 'log-type', 'exit-after-converge'],
+  ],
+]);
+const HEADINGS = new Map([...MAIN_FLAGS].flatMap(([heading, flags]) => flags.map((flag) => [flag, heading])));
+
+/** Main flags without an effect on commands that only look at directories and a cluster. */
+export const RUNNING_FLAGS: readonly string[] = [
+  ...(MAIN_FLAGS.get('Failures:') ?? []),
+  ...(MAIN_FLAGS.get('Page, metrics and log:') ?? []),
+  'watch-files',
+  'hook-timeout',
+];
+
+const OTHER_FLAGS = '\nOther flags of start are accepted too: addon-operator help flags';
+const FURTHER = new WeakSet<Option>();
+
 /** How the help of a command differs from that of `start`. */
 export interface HelpDifferences {
-  /** Other defaults, by flag name; a flag with one is never left out. */
-  readonly defaults: Readonly<Record<string, string>>;
+  /** Other defaults, by flag name. */
+  readonly defaults?: Readonly<Record<string, string>>;
   /** Names of flags to be left out. */
   readonly hidden: readonly string[];
 }
 
-/** Gives a command every flag of the daemon. */
+/** Gives a command every flag of the daemon. Its help shows the main ones. */
 export function addSettingOptions(
   command: Command,
-  { defaults, hidden }: HelpDifferences = { defaults: {}, hidden: [] },
+  { defaults = {}, hidden }: HelpDifferences = { hidden: [] },
 ): void {
   for (const row of ROWS) {
     const { flag } = row;
     if (flag === undefined) continue;
     const other = defaults[flag];
     const option = optionFor(other === undefined ? row : { ...row, default: other });
-    const isHidden = other === undefined && (row.isHidden ?? false);
-    command.addOption(option.hideHelp(isHidden || hidden.includes(flag)));
+    const heading = HEADINGS.get(flag);
+    option.hideHelp(heading === undefined || hidden.includes(flag));
+    option.helpGroup(heading ?? 'Other flags:');
+    if (row.isHidden !== true && !hidden.includes(flag)) FURTHER.add(option);
+    command.addOption(option);
   }
+  command.addHelpText('after', OTHER_FLAGS);
+}
+
+/** Whether a flag of the daemon has an effect on its command, also if the help of that leaves it out. */
+export function isAccepted(option: Option): boolean {
+  return FURTHER.has(option);
+}
+
+/** The help of a command with all flags of the daemon. */
+export function helpWithAllFlags(command: Command): string {
+  for (const option of command.options.filter(isAccepted)) option.hideHelp(false);
+  return command.helpInformation();
 }
 
 /** Gives a command the one flag of a setting, shown in its help although `start` hides it. */

@@ -50,6 +50,7 @@ test('every list, and what explains, can be watched', () => {
     'status',
     'explain module',
     'module list',
+    'module explain',
     'module versions',
     'module history',
     'module resource-monitor',

@@ -5,76 +5,65 @@ import {
   historyTable,
   modulesTable,
   parametersTable,
-  queuesTable,
   tableText,
 } from './tables.ts';
 
+const NOW = Date.parse('2026-01-10T00:10:00Z');
 const WEB = {
   module: 'web',
   status: 'ready',
+  since: '2026-01-07T00:00:00Z',
   isEnabled: true,
   source: 'config-map',
   reason: 'webEnabled',
   waitsFor: [],
   version: '1.3.0',
+  revision: 4,
+  lastError: null,
+  nextTryAt: null,
+  paused: null,
 };
 const MODULES = {
   modules: [
-    { ...WEB, lastError: null, nextTryAt: null, paused: null },
+    WEB,
     {
       ...WEB,
       module: 'db',
       status: 'failing',
+      since: '2026-01-10T00:05:00Z',
+      revision: null,
       lastError: `boom\n\u001b[2J${'x'.repeat(170)}`,
-      nextTryAt: '08:00',
-      paused: null,
+      nextTryAt: '2026-01-10T00:10:12Z',
     },
     { ...WEB, module: 'off', status: 'disabled', isEnabled: false, reason: 'offEnabled is false' },
+    {
+      ...WEB,
+      module: 'next',
+      status: 'starting',
+      waitsFor: ['ModuleRun db in front of it in queue main; it failed once: boom'],
+      heldUpBy: 'ModuleRun db at the head of queue main fails: boom',
+      heldUpRef: 'queue/main',
+    },
+    { ...WEB, module: 'held', status: 'held-up', heldUpBy: 'hook a.sh has been running' },
   ],
 };
 
-test('modules are rows with what troubles them, cut only in the narrow form', () => {
-  const table = modulesTable(false)(MODULES);
+test('modules are rows with since when, what is next and what is in their way, cut only in the narrow form', () => {
+  const table = modulesTable(false)(MODULES, NOW);
   expect(tableText(table, 'table').split('\n')).toEqual([
-    expect.stringMatching(/^MODULE {2}STATUS {3}VERSION {2}WANTED {2}MESSAGE$/),
-    'web     ready    1.3.0',
-    expect.stringMatching(/^db {6}failing {2}1\.3\.0 {12}boom \\u001b\[2Jx+…$/),
+    expect.stringMatching(/^NAME  READY  STATUS    VERSION  REVISION  SINCE  NEXT  MESSAGE$/),
+    'web   yes    ready     1.3.0    4         3d',
+    expect.stringMatching(/^db    no     failing   1\.3\.0 {14}5m     12s   boom \\u001b\[2Jx+…$/),
+    'off   -      disabled  1.3.0    4         3d           offEnabled is false',
+    'next  no     starting  1.3.0    4         3d           ModuleRun db in front of it in queue main',
+    'held  yes    held-up   1.3.0    4         3d           hook a.sh has been running',
     '',
   ]);
   expect(tableText(table, 'wide')).toContain(
-    `boom \\u001b[2J${'x'.repeat(170)}  08:00     yes      config-map  webEnabled`,
+    `boom \\u001b[2J${'x'.repeat(170)}          yes      config-map  webEnabled`,
   );
-  expect(tableText(table, 'name')).toBe('web\ndb\n');
-  expect(tableText(modulesTable(true)(MODULES), 'table')).toContain(
-    'off     disabled  1.3.0            offEnabled is false',
-  );
-});
-
-test('a module that is ready shows what keeps it from following changes', () => {
-  const held = {
-    ...WEB,
-    lastError: null,
-    nextTryAt: null,
-    paused: null,
-    heldUpBy: 'hook a.sh has been running',
-  };
-  expect(tableText(modulesTable(false)({ modules: [held] }), 'table')).toContain(
-    'web     ready   1.3.0            hook a.sh has been running',
-  );
-});
-
-test('tasks are rows below their queue, and idle queues for parallel modules are left out', () => {
-  const task = { index: 1, description: 'ModuleRun:main:web' };
-  const active = [{ name: 'main', status: 'sleep', tasks: [task, { ...task, index: 2 }] }];
-  const empty = [{ name: 'own' }, { name: 'parallel_queue_0' }];
-  expect(tableText(queuesTable({ active, empty }), 'table').split('\n')).toEqual([
-    'QUEUE  #  TASK                STATUS',
-    'main   1  ModuleRun:main:web  sleep',
-    'main   2  ModuleRun:main:web',
-    'own    -                      idle',
-    '',
-  ]);
-  expect(tableText(queuesTable(active[0]), 'name')).toBe('main\n');
+  expect(tableText(table, 'name')).toBe('web\ndb\nnext\nheld\n');
+  expect(tableText(modulesTable(true)(MODULES), 'name')).toBe('web\ndb\noff\nnext\nheld\n');
 });
 
 test('parameters, hooks and documents are tables', () => {

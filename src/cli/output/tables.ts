@@ -1,6 +1,7 @@
 import { fieldsOf, isObject, stringOf, stringsOf } from '@addon-operator/json';
 import { headlineOf } from '@addon-operator/strings/headline';
 import { textTable } from '../../status/module-explanation.ts';
+import { ageCell, type Now, untilCell } from './time-cells.ts';
 
 /** Data of the debug endpoint as rows. */
 export interface Table {
@@ -11,10 +12,14 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
   /** Names of what the rows are about. */
   readonly names: readonly string[];
+  /** Shown in place of a table without rows; absent: its columns. */
+  readonly ifEmpty?: string;
+  /** Paragraphs below the table. */
+  readonly below?: readonly string[];
 }
 
 /** Makes the table of a response. */
-export type ToTable = (data: unknown) => Table;
+export type ToTable = (data: unknown, now?: Now) => Table;
 
 /** A cell of `table` is cut behind this, one of `wide` is not. The last column is for what happened, or why. */
 const CELL_LENGTH = 80;
@@ -22,54 +27,65 @@ const LAST_CELL_LENGTH = 160;
 
 /** The table as text: cells are one line each and hold no control characters. */
 export function tableText(
-  { columns, narrow, rows, names }: Table,
+  { columns, narrow, rows, names, ifEmpty, below = [] }: Table,
   format: 'table' | 'wide' | 'name',
 ): string {
   if (format === 'name') return names.map((name) => textTable([[name]])).join('');
-  if (format === 'wide') return textTable([columns, ...rows]);
   const lengthOf = (index: number): number => (index === narrow - 1 ? LAST_CELL_LENGTH : CELL_LENGTH);
-  return textTable(
-    [columns, ...rows].map((row) =>
-      row.slice(0, narrow).map((cell, index) => shortened(cell, lengthOf(index))),
-    ),
-  );
+  const shown =
+    format === 'wide'
+      ? [columns, ...rows]
+      : [columns, ...rows].map((row) =>
+          row.slice(0, narrow).map((cell, index) => shortened(cell, lengthOf(index))),
+        );
+  const isEmpty = rows.length === 0 && ifEmpty !== undefined;
+  return [isEmpty ? `${ifEmpty}\n` : textTable(shown), ...below].join('\n');
 }
 
-/** All modules, or the enabled ones and those that no discovery has decided about yet, with the first of their troubles. */
+const MODULE_COLUMNS: readonly string[] =
+  'NAME,READY,STATUS,VERSION,REVISION,SINCE,NEXT,MESSAGE,WANTED,ENABLED,SOURCE,REASON,WAITS FOR'.split(',');
+
+const NO_CONDITION: ReadonlySet<string> = new Set(['disabled', 'undecided', 'deleting', 'paused']);
+const READY: ReadonlySet<string> = new Set(['ready', 'held-up']);
+
+/**
+ * Modules in run order, with the first thing in the way of each.
+ *
+ * @param isAll names are those of all modules, instead of the enabled ones and those that no discovery has decided about
+ */
 export function modulesTable(isAll: boolean): ToTable {
-  return (data) => {
-    const modules = listOf(fieldsOf(data)['modules']).filter(
+  return (data, now) => {
+    const modules = listOf(fieldsOf(data)['modules']);
+    const named = modules.filter(
       (module) => isAll || module['isEnabled'] === true || module['status'] === 'undecided',
     );
     return {
-      columns: [
-        'MODULE',
-        'STATUS',
-        'VERSION',
-        'WANTED',
-        'MESSAGE',
-        'NEXT TRY',
-        'ENABLED',
-        'SOURCE',
-        'REASON',
-        'WAITS FOR',
-      ],
-      narrow: 5,
+      columns: MODULE_COLUMNS,
+      narrow: MODULE_COLUMNS.indexOf('WANTED'),
       rows: modules.map((module) => [
         stringOf(module['module']),
+        readyWord(stringOf(module['status'])),
         stringOf(module['status']),
         stringOf(module['version']),
-        wantedVersion(fieldsOf(module['update'])),
+        numberCell(module['revision']),
+        ageCell(stringOf(module['since']), now),
+        untilCell(stringOf(module['nextTryAt']), now),
         moduleMessage(module),
-        stringOf(module['nextTryAt']),
+        wantedVersion(fieldsOf(module['update'])),
         module['isEnabled'] === true ? 'yes' : 'no',
         stringOf(module['source']),
         stringOf(module['reason']),
         stringsOf(module['waitsFor']).join('; '),
       ]),
-      names: modules.map((module) => stringOf(module['module'])),
+      names: named.map((module) => stringOf(module['module'])),
+      ifEmpty: 'no module',
     };
   };
+}
+
+function readyWord(status: string): string {
+  if (NO_CONDITION.has(status)) return '-';
+  return READY.has(status) ? 'yes' : 'no';
 }
 
 /** The versions that a source delivered, else the revisions of the release. */
@@ -78,7 +94,7 @@ export const historyTable: ToTable = (data) => {
   const delivered = listOf(versions);
   const entries = delivered.length > 0 ? delivered : listOf(revisions);
   const rows = entries.map((entry) => [
-    typeof entry['revision'] === 'number' ? String(entry['revision']) : '',
+    numberCell(entry['revision']),
     stringOf(entry['version']),
     shortDigest(stringOf(entry['digest']) || stringOf(entry['files'])),
     stringOf(entry['at']) || stringOf(entry['deployedAt']),
@@ -105,6 +121,9 @@ function moduleMessage(module: Readonly<Record<string, unknown>>): string {
   const paused = stringOf(fieldsOf(module['paused'])['reason']);
   if (paused !== '') return `paused: ${paused}`;
   const [nearest = ''] = stringsOf(module['waitsFor']);
+  // The error of the task in front is in the row of its module.
+  const [wait = ''] = nearest.split('; ');
+  if (wait !== '' && stringOf(module['heldUpRef']).startsWith('queue/')) return wait;
   return (
     headlineOf(stringOf(module['lastError'])) ||
     stringOf(module['heldUpBy']) ||
@@ -123,33 +142,6 @@ function wantedVersion(update: Readonly<Record<string, unknown>>): string {
   return stringOf(update['version']) || shortDigest(stringOf(update['digest']));
 }
 
-/** The tasks of all queues, or of one. */
-export const queuesTable: ToTable = (data) => {
-  const { active, empty } = fieldsOf(data);
-  const queues = active === undefined ? listOf([data]) : [...listOf(active), ...listOf(empty)];
-  return {
-    columns: ['QUEUE', '#', 'TASK', 'STATUS'],
-    narrow: 4,
-    rows: queues.filter(isShown).flatMap((queue) => {
-      const tasks = listOf(queue['tasks']);
-      const [name, status] = [stringOf(queue['name']), stringOf(queue['status'])];
-      if (tasks.length === 0) return [[name, '-', '', status || 'idle']];
-      return tasks.map((task, index) => [
-        name,
-        String(task['index']),
-        stringOf(task['description']),
-        index === 0 ? status : '',
-      ]);
-    }),
-    names: queues.filter(isShown).map((queue) => stringOf(queue['name'])),
-  };
-};
-
-/** Queues for modules that run in parallel exist all the time, and say something only while they have tasks. */
-function isShown(queue: Readonly<Record<string, unknown>>): boolean {
-  return listOf(queue['tasks']).length > 0 || !stringOf(queue['name']).startsWith('parallel_queue_');
-}
-
 export const parametersTable: ToTable = (data) => ({
   columns: ['NAME', 'VALUE', 'EXPIRE AT', 'DEFAULT', 'DESCRIPTION'],
   narrow: 3,
@@ -163,10 +155,14 @@ export const parametersTable: ToTable = (data) => ({
   names: listOf(data).map((row) => stringOf(row['name'])),
 });
 
-export const globalHooksTable: ToTable = (data) => {
-  const names = stringsOf(fieldsOf(data)['globalHooks']);
+export const globalHooksTable: ToTable = (data) => namesTable(fieldsOf(data)['globalHooks']);
+
+export const hooksTable: ToTable = (data) => namesTable(fieldsOf(data)['hooks']);
+
+function namesTable(hooks: unknown): Table {
+  const names = stringsOf(hooks);
   return { columns: ['HOOK'], narrow: 1, rows: names.map((name) => [name]), names };
-};
+}
 
 /** Each value of a document with its place in it. */
 export const documentTable: ToTable = (data) => ({
@@ -194,6 +190,11 @@ function* leavesOf(value: unknown, place: string): Generator<readonly [string, s
 /** The objects of a list; empty for anything else. */
 export function listOf(list: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(list) ? list.map(fieldsOf) : [];
+}
+
+/** A number; empty for anything else. */
+export function numberCell(value: unknown): string {
+  return typeof value === 'number' ? String(value) : '';
 }
 
 function shortened(text: string, length: number): string {

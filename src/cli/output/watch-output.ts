@@ -14,21 +14,26 @@ export interface WatchOutput {
   end(): void;
 }
 
+/** Colours a text and changes nothing else. */
+type Painter = (text: string) => string;
+
 /** The alternate screen of a terminal, or lines for anything else. */
-export function watchOutput(output: TextOutput): WatchOutput {
-  return output.isTTY === true ? new WatchScreen(output) : new WatchLines(output);
+export function watchOutput(output: TextOutput, paint: Painter = (text) => text): WatchOutput {
+  return output.isTTY === true ? new WatchScreen(output, paint) : new WatchLines(output);
 }
 
 /** Draws a response over the one before; only lines that differ are written, so that nothing flickers. */
 class WatchScreen implements WatchOutput {
   readonly #output: TextOutput;
+  readonly #paint: Painter;
   readonly #redraw = (): void => this.#draw();
   #wanted: readonly string[] = [];
   #shown: readonly string[] = [];
   #size = '';
 
-  constructor(output: TextOutput) {
+  constructor(output: TextOutput, paint: Painter) {
     this.#output = output;
+    this.#paint = paint;
     output.write(ENTER_ALTERNATE_SCREEN);
     output.on?.('resize', this.#redraw);
   }
@@ -49,10 +54,12 @@ class WatchScreen implements WatchOutput {
     const rows = this.#output.rows || DEFAULT_SIZE.rows;
     const isResized = `${columns} ${rows}` !== this.#size;
     const lines = fitting(this.#wanted, columns, rows);
+    // Painted after the cut: a colour takes no place on the screen.
+    const painted = this.#paint(lines.join('\n')).split('\n');
     let text = isResized ? CLEAR_SCREEN : '';
     for (const [index, line] of lines.entries())
       if (isResized || line !== this.#shown[index])
-        text += `\u001b[${index + 1};1H${line}${line.length < columns ? ERASE_REST_OF_LINE : ''}`;
+        text += `\u001b[${index + 1};1H${painted[index]}${line.length < columns ? ERASE_REST_OF_LINE : ''}`;
     if (!isResized && lines.length < this.#shown.length)
       text += `\u001b[${lines.length + 1};1H${ERASE_BELOW}`;
     this.#size = `${columns} ${rows}`;

@@ -5,11 +5,12 @@ import { requestDebug } from '../../server/debug-client.ts';
 import type { CliHost } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import { ChangeFeed } from './change-feed.ts';
+import type { ResponseView } from './print-response.ts';
 import { watchOutput } from './watch-output.ts';
 
 const DEFAULT_INTERVAL_MS = 1_000;
-/** A countdown, or how long something has been running. */
-const SECONDS = /\d ?s left\b|\bwaits \d+ s\b|\bruns for \d+ s\b/;
+/** A countdown, an age, or how long something has been running. */
+const SECONDS = /\d ?s left\b|\bwaits \d+ s\b|\bruns for \d+ s\b| \d+s(?: |$)/m;
 
 /**
  * Shows a response of the debug endpoint until the process is asked to stop, whenever the operator reports a change: on the
@@ -17,14 +18,13 @@ const SECONDS = /\d ?s left\b|\bwaits \d+ s\b|\bruns for \d+ s\b/;
  * that does not respond is shown as that, for it may come back.
  *
  * @param interval Go duration; a wrong one means a second. Without reports, and at a response that counts seconds, requests are sent as often
- * @param toText how a success is shown; absent: as it is
  */
 export async function watchResponse(
   socketPath: string,
   path: string,
   interval: string,
   host: CliHost,
-  toText: (body: string) => string = (body) => body,
+  { toText = (body) => body, paint }: ResponseView = {},
 ): Promise<number> {
   const stop = host.stopSignal();
   const givenMs = parseGoDuration(interval) ?? 0;
@@ -33,7 +33,7 @@ export async function watchResponse(
   const signal = AbortSignal.any([stop, end.signal]);
   const feed = new ChangeFeed(host.clock, signal);
   const following = feed.follow(socketPath, path);
-  const output = watchOutput(host.stdout);
+  const output = watchOutput(host.stdout, paint);
   try {
     let [text, isOld] = ['', true];
     while (!stop.aborted) {

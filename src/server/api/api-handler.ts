@@ -30,6 +30,7 @@ import { MODULE_ROUTES } from './module-routes.ts';
 import { RequestRefusal } from './request-refusal.ts';
 import { type Requester, requireAccess } from './requester.ts';
 import { docsPage, searchResults } from './search.ts';
+import { MAX_TIMELINE_HOURS, timelineData } from './timeline.ts';
 
 export const API_PREFIX = '/api/v1';
 
@@ -90,7 +91,7 @@ const ROUTES: readonly ApiRoute[] = [
   { path: '/audit', query: [], access: 'list', read: ({ audit }) => ({ entries: audit?.entries ?? [] }) },
   {
     path: '/runs',
-    query: ['module', 'hook', 'queue', 'result', 'event', 'before', 'limit'],
+    query: ['module', 'hook', 'queue', 'type', 'result', 'event', 'before', 'limit'],
     access: 'list',
     read: ({ view }, { query }) => {
       const result = query.get('result') ?? undefined;
@@ -98,6 +99,7 @@ const ROUTES: readonly ApiRoute[] = [
         module: query.get('module') ?? undefined,
         hook: query.get('hook') ?? undefined,
         queue: query.get('queue') ?? undefined,
+        type: query.get('type') ?? undefined,
         event: query.get('event') ?? undefined,
         result: result === undefined ? undefined : resultOf(result),
         before: query.has('before') ? numberOf(query, 'before', Number.MAX_SAFE_INTEGER) : undefined,
@@ -135,6 +137,17 @@ const ROUTES: readonly ApiRoute[] = [
         );
       return runs;
     },
+  },
+  {
+    path: '/timeline',
+    query: ['hours'],
+    access: 'list',
+    read: ({ view, identity }, { query }) =>
+      timelineData(
+        view,
+        Date.parse(identity.nowIso()),
+        query.has('hours') ? numberOf(query, 'hours', MAX_TIMELINE_HOURS) : 1,
+      ),
   },
   {
     path: '/next',

@@ -4,11 +4,14 @@
  */
 
 import type { DaemonView, GraphModule, ModuleView, SectionView } from '../../status/daemon-view.ts';
+import type { ModuleExplanation } from '../../status/module-explanation.ts';
 import { type ApiRoute, numberOf, type ReadAccess } from './api-route.ts';
 import { RequestRefusal } from './request-refusal.ts';
 
 /** In place of the name of a module: the values and hooks that belong to none. */
 const GLOBAL = 'global';
+/** In place of a value, as the redactor has it. */
+const MASKED = '***';
 /** Above every revision that helm gives; keeps the number exact. */
 const MAX_REVISION = 1_000_000_000;
 
@@ -18,10 +21,12 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
     path: '/modules/{name}',
     query: [],
     access: 'get',
-    read: async ({ view }, { name, signal }) => {
+    read: async ({ view }, { name, requester, signal }) => {
       const explanation = await view.explainModule(name, signal);
       if (explanation === undefined) throw unknownModule(name);
-      return explanation;
+      if ((explanation.changed?.values.length ?? 0) === 0) return explanation;
+      const refusal = await requester.refusalOf('get', name, signal, 'values');
+      return refusal === undefined ? explanation : withoutValues(explanation);
     },
   },
   section('values', (sections) => sections.map(({ name, view }) => ({ name, values: view.layeredValues() }))),
@@ -33,6 +38,12 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
     query: [],
     access: 'get',
     read: ({ view }, { name }) => ({ module: name, drift: moduleOf(view, name).drift() }),
+  },
+  {
+    path: '/modules/{name}/changed',
+    query: [],
+    access: 'values',
+    read: ({ view }, { name }) => ({ module: name, ...moduleOf(view, name).changed() }),
   },
   {
     path: '/modules/{name}/history',
@@ -70,6 +81,14 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
     read: ({ view }) => graphData(view.moduleGraph()),
   },
 ];
+
+/** For a client that may read the state of the module, and not its values: which of them have changed, and when. */
+function withoutValues(explanation: ModuleExplanation): ModuleExplanation {
+  const { changed } = explanation;
+  if (changed === undefined) return explanation;
+  const values = changed.values.map((change) => ({ ...change, before: MASKED, now: MASKED }));
+  return { ...explanation, changed: { ...changed, values } };
+}
 
 /** Lines of a difference begin with another character. */
 const NOTE = '# ';

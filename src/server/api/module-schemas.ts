@@ -3,6 +3,7 @@
  * clients, so they name units and say when a field is null.
  */
 
+import { CHANGED_PROPERTIES } from './changed-schema.ts';
 import { DELIVERY, MODULE_DELIVERY, UPDATE } from './delivery-schemas.ts';
 import { RUN } from './run-schemas.ts';
 import {
@@ -36,6 +37,10 @@ const EXPLANATION: ResponseSchema = {
     version: stringOrNull('Of the files that run.'),
     update: UPDATE,
     delivery: MODULE_DELIVERY,
+    changed: object(
+      CHANGED_PROPERTIES,
+      'What changed since its last good run; absent while it does not fail.',
+    ),
   },
   required: ['module', 'status', 'since', 'isEnabled', 'reason', 'waitsFor'],
 };
@@ -323,6 +328,7 @@ export const MODULE_SCHEMAS: Readonly<Record<string, ResponseSchema>> = {
   'module-snapshots': SNAPSHOTS,
   'module-hooks': HOOKS,
   'module-drift': DRIFT,
+  'module-changed': object({ module: string('Name of the module.'), ...CHANGED_PROPERTIES }),
   'module-history': HISTORY,
   'module-diff': DIFF,
   graph: GRAPH,

@@ -2,6 +2,7 @@
 
 import {
   count,
+  flag,
   list,
   number,
   object,
@@ -21,7 +22,10 @@ export const TRIGGERED_BY = orNull(
 
 /** The fields of a run; details and events add others to them. */
 export const RUN_PROPERTIES = {
-  id: string('A number that grows; it starts at 1 with each start of the operator.'),
+  id: string(
+    'A number that grows; a start of the operator continues with it, unless the file of the journal is lost.',
+  ),
+  isOfEarlierStart: flag('It ended before the last start of the operator.'),
   parent: stringOrNull('The run that started it; null for an attempt of a task.'),
   eventId: string('The same for all tasks and runs that one event led to.'),
   traceId: string('Name of the trace, whether or not traces are exported: 32 hexadecimal digits.'),

@@ -22,6 +22,7 @@ import {
   timeOrNull,
 } from './schema-parts.ts';
 import { DOCS_SCHEMA, SEARCH_SCHEMA } from './search.ts';
+import { TIMELINE } from './timeline-schema.ts';
 
 /** Something that a task waits for. */
 const WAIT = object({
@@ -309,6 +310,7 @@ export const API_SCHEMAS: Readonly<Record<string, ResponseSchema>> = Object.from
         'All runs that the event led to, the oldest first.',
       ),
     }),
+    timeline: TIMELINE,
     next: object({ items: list(NEXT_ITEM, 'The next first.') }),
     search: SEARCH_SCHEMA,
     docs: DOCS_SCHEMA,

@@ -12,9 +12,11 @@ export const PAGES: readonly string[] = [
   'modules/web/values',
   'modules/web/hooks',
   'runs',
+  'timeline',
   'next',
   'graph',
   'about',
+  'docs',
 ];
 
 /** Waits until the page has everything that it shows. */
