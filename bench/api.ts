@@ -40,6 +40,7 @@ export async function benchApi(): Promise<void> {
     extensions: lab.operator.extensions,
     helm: {} as ViewDeps['helm'],
     namespace: 'default',
+    readObjects: async () => ({ objects: [], eventsProblem: '' }),
     compare: async () => '',
     compareRevisions: () => '',
     patchAccess: () => [],

@@ -9,6 +9,8 @@ const PARTS = [
   'dist',
   'shell_lib.sh',
   'frameworks/shell',
+  // For `hook new --template`.
+  'examples/catalogue',
   'README.md',
   'CHANGELOG.md',
   'LICENSE',

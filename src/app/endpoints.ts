@@ -8,6 +8,7 @@ import { peerUid } from '@addon-operator/process/peer-uid';
 import type { Delivery } from '../delivery/delivery.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
+import { readReleaseObjects } from '../plan/release-objects.ts';
 import { debugCommands } from '../requests/debug-commands.ts';
 import { recordAction } from '../server/api/action-response.ts';
 import { type Api, createApi } from '../server/api/api.ts';
@@ -43,6 +44,8 @@ export function viewOf(
   };
   const compare = (manifests: Parameters<typeof liveDiff>[1], signal: AbortSignal) =>
     liveDiff(live, manifests, signal);
+  const readObjects: ViewDeps['readObjects'] = (manifest, signal) =>
+    readReleaseObjects({ ...live, clock: telemetry.clock }, manifest, signal);
   const compareRevisions: ViewDeps['compareRevisions'] = (from, to) =>
     changeText(manifestChanges(from.manifest, to.manifest, namespace, { redactor }), {
       before: `revision ${from.revision}`,
@@ -59,6 +62,7 @@ export function viewOf(
     helm: modules.helm,
     namespace,
     compare,
+    readObjects,
     compareRevisions,
     patchAccess,
     delivery,

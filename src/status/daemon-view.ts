@@ -20,6 +20,7 @@ import type {
 import type { ModuleDrift, ModuleExplanation, ModuleSummary } from './module-explanation.ts';
 import type { NextItem } from './next-item.ts';
 import type { OperatorStatus } from './operator-status.ts';
+import type { ReleaseObjects } from './release-objects.ts';
 import type { RunningHookFacts } from './running-hook.ts';
 import type { TaskQueueView } from './task-queues.ts';
 import type { UnfinishedRuns } from './unfinished-text.ts';
@@ -148,6 +149,12 @@ export interface ModuleView extends SectionView {
   drift(): ModuleDrift | null;
   /** What changed since its last run that succeeded. */
   changed(): ModuleChanged;
+  /**
+   * The objects of its release as they are in the cluster; none without a release.
+   *
+   * @throws the errors of the API client
+   */
+  objects(signal: AbortSignal): Promise<ReleaseObjects>;
   /** The last 20 revisions of the release, the newest first. @throws the errors of the API client */
   history(signal: AbortSignal): Promise<readonly RevisionView[]>;
   /**

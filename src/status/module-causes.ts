@@ -309,8 +309,8 @@ export function failureMessage({ code, error }: ModuleFailure): string {
 /** What to do about a failure that is retried. @param file the hook or script that failed; empty if not known */
 export function retryRemedy(file: string): string {
   return file === ''
-    ? `fix what the error names; ${RETRIED}`
-    : `fix ${file} or what its error names; ${RETRIED}`;
+    ? `correct what the error names; ${RETRIED}`
+    : `correct ${file} or what its error names; ${RETRIED}`;
 }
 
 /** The condition that a failure belongs to, by the place where it happened. */

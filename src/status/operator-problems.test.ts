@@ -36,7 +36,7 @@ test.each<[string, Partial<OperatorFacts>, object]>([
       queue: 'main',
       run: '12',
       advice: [
-        'fix /m/web/hooks/a.sh or what its error names; the operator retries by itself',
+        'correct /m/web/hooks/a.sh or what its error names; the operator retries by itself',
         '`addon-operator queue retry main` tries it again now',
         '`addon-operator module pause web --reason WHY` pauses the module and frees the 2 tasks behind it',
         '`--module-failure-policy isolate` lets other modules run while one fails',
@@ -50,7 +50,7 @@ test.each<[string, Partial<OperatorFacts>, object]>([
     {
       module: 'web',
       queue: 'main',
-      advice: ['fix what the error names; the operator retries by itself'],
+      advice: ['correct what the error names; the operator retries by itself'],
     },
   ],
   [

@@ -252,7 +252,7 @@ test('what is broken comes before what waits, and all of it is counted', () => {
   expect(statusText(status)).toBe(
     [
       'queue main waits 23 s to try ModuleRun web again (failed attempts: 3); 2 tasks behind it: helm: \\u001b[31mno such key',
-      '  to fix: fix what the error names; the operator retries by itself',
+      '  to fix: correct what the error names; the operator retries by itself',
       '  to fix: `addon-operator queue retry main` tries it again now',
       '  to fix: `addon-operator module pause web --reason WHY` pauses the module and frees the 2 tasks behind it',
       '  to fix: `--module-failure-policy isolate` lets other modules run while one fails',

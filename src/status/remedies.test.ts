@@ -38,13 +38,13 @@ test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
     'a global hook that fails',
     {},
     { blocksAll: TASK },
-    'fix /global-hooks/a.sh or what its error names; the operator retries by itself',
+    'correct /global-hooks/a.sh or what its error names; the operator retries by itself',
   ],
   [
     'an enabled script that fails',
     {},
     { blocksAll: { ...TASK, file: '/modules/db/enabled', error: 'no answer' } },
-    'fix /modules/db/enabled or what its error names; the operator retries by itself',
+    'correct /modules/db/enabled or what its error names; the operator retries by itself',
   ],
   [
     'a hook of its own that fails',
@@ -57,13 +57,13 @@ test.each<[string, Partial<Explained>, Partial<Obstacles>, string | null]>([
       },
     },
     {},
-    'fix /modules/001-web/hooks/a.sh or what its error names; the operator retries by itself',
+    'correct /modules/001-web/hooks/a.sh or what its error names; the operator retries by itself',
   ],
   [
     'a failure of helm',
     { status: 'failing', failure: { ...FAILURE, error: 'no such key' } },
     {},
-    'fix what the error names; the operator retries by itself',
+    'correct what the error names; the operator retries by itself',
   ],
   [
     'a refused ConfigMap',

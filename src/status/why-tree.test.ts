@@ -207,7 +207,7 @@ const ROWS: readonly Row[] = [
       failure: { ...FAILURE, error: 'no beforeHelm hook, no afterHelm', place: hookPlace('schedule') },
     }),
     'yes yes yes yes yes yes yes yes yes yes no -',
-    { id: 'hooks', remedy: `fix ${HOOK_FILE} or what its error names; the operator retries by itself` },
+    { id: 'hooks', remedy: `correct ${HOOK_FILE} or what its error names; the operator retries by itself` },
   ],
   [
     'with a Synchronization that fails',

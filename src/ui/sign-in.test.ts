@@ -92,6 +92,7 @@ const RULES: Readonly<Record<string, string>> = {
   '/modules/{name}/hooks': 'get modules web',
   '/modules/{name}/changed': 'get modules/values web',
   '/modules/{name}/drift': 'get modules web',
+  '/modules/{name}/objects': 'get modules web',
   '/modules/{name}/history': 'get modules/values web',
   '/modules/{name}/diff': 'get modules/values web',
   '/modules/{name}/actions': 'reconcile modules web',

@@ -19,6 +19,7 @@ function viewOf(lab: OperatorLab): DaemonView {
     extensions: lab.operator.extensions,
     helm: helm as Helm,
     namespace: 'n',
+    readObjects: async () => ({ objects: [], eventsProblem: '' }),
     compare: () => Promise.reject(new Error('no cluster here')),
     compareRevisions: () => '',
     patchAccess: () => [],

@@ -38,7 +38,8 @@ import type {
 } from '../status/daemon-view.ts';
 import { changedSince, type ModuleChanged } from '../status/module-changed.ts';
 import { operatorStatus, STARTING_STATUS } from '../status/operator-status.ts';
-import { GLOBAL_SECTION, sectionOf, type ValuesOwner } from '../values/module-key.ts';
+import type { ReleaseObjects } from '../status/release-objects.ts';
+import { GLOBAL_SECTION, type ModuleName, sectionOf, type ValuesOwner } from '../values/module-key.ts';
 import { layeredValues } from '../values/value-layers.ts';
 import type { ValuesStore } from '../values/values-store.ts';
 import { visibleToHelm } from '../values/visible-values.ts';
@@ -82,6 +83,8 @@ export interface ViewDeps {
     manifests: { readonly manifest: string; readonly deployed: string },
     signal: AbortSignal,
   ) => Promise<string>;
+  /** The objects of a manifest as they are in the cluster, without drift. */
+  readonly readObjects: (manifest: string, signal: AbortSignal) => Promise<ReleaseObjects>;
   /** The difference between two revisions of a release, for people; empty if there is none. */
   readonly compareRevisions: (from: RevisionManifest, to: RevisionManifest) => string;
   /** Modules that come from sources; absent where there is no module store. */
@@ -273,6 +276,7 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     valuesKey: sectionOf(name),
     drift: () => driftOf(operator, name),
     changed: () => changedOf(deps, module),
+    objects: (signal) => objectsOf(deps, name, signal),
     history: (signal) => helm.history.list(name, signal),
     versions: (revisions) => versionViews(deps.delivery?.history(name) ?? [], revisions),
     // Both at once, since each takes a request.
@@ -286,6 +290,23 @@ function moduleView(deps: ViewDeps, comparisons: KeyedLock, text: string): Modul
     render: (options, signal) => rendered(deps, module, options, signal),
     changes: (signal) =>
       comparisons.run(name, signal, () => rendered(deps, module, { isDebug: false, isDiff: true }, signal)),
+  };
+}
+
+/** The objects of a release with what others changed. */
+async function objectsOf(
+  { operator, helm, readObjects, namespace: own }: ViewDeps,
+  name: ModuleName,
+  signal: AbortSignal,
+): Promise<ReleaseObjects> {
+  const { objects, eventsProblem } = await readObjects(await helm.manifest(name, signal), signal);
+  const drifted = driftOf(operator, name)?.objects ?? [];
+  const fields = new Map(drifted.map((object) => [inNamespace(object.resource, own), object.fields]));
+  const titleOf = ({ namespace, kind, name: object }: (typeof objects)[number]): string =>
+    `${namespace || own}/${kind}/${object}`;
+  return {
+    objects: objects.map((object) => ({ ...object, drift: fields.get(titleOf(object)) ?? [] })),
+    eventsProblem,
   };
 }
 

@@ -184,9 +184,15 @@ fetch(server + "/api/v1/pods").then(() => process.exit(0));'`,
   test('replays on another file with --hook, and says what else is different here', async () => {
     const watch = { kind: 'Pod', jqFilter: '.metadata' };
     await write([
-      recordingOf(0, { config: { kubernetes: [{ name: 'pods', watch }] }, env: ['PATH', 'REGION'] }),
+      recordingOf(0, {
+        config: { kubernetes: [{ name: 'pods', watch }] },
+        env: ['PATH', 'REGION', 'PYENV_ROOT'],
+      }),
     ]);
-    await writeTree(directory, { 'elsewhere/new.sh': CHANGED });
+    await writeTree(directory, {
+      'elsewhere/new.sh': CHANGED,
+      'elsewhere/lib/region.sh': 'echo "$REGION"\n',
+    });
     const { exitCode, stdout } = await replay('--hook elsewhere/new.sh -o json recordings/0000.json');
     expect(JSON.parse(stdout)).toMatchObject({
       counts: { same: 1, differs: 0, failed: 0, impure: 0, unusable: 0 },

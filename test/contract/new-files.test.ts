@@ -73,6 +73,12 @@ describe.each(['sh', 'python', 'ts'])('hook new --lang %s', (language) => {
   });
 });
 
+test('the hooks of a template pass their tests where they are written', async () => {
+  const said = await run('hook', 'new', 'templates/hooks', '--template', 'monitor-pods');
+  expect(said).toEqual({ exitCode: 0, text: expect.stringContaining('hook test templates/tests') });
+  expect((await run('hook', 'test', 'templates')).text).toMatch(/\n1 passed, 0 failed, 0 skipped\n$/);
+});
+
 /** A request that the new validating hook gets; `hook new` cannot write it, because it does not know the kind. */
 const REQUEST = `hook: HOOK
 cases:
@@ -136,6 +142,7 @@ ${module}/.helmignore
 ${module}/templates/config-map.yaml
 ${module}/crds/web-shop.yaml
 ${module}/hooks/web-shop.sh
+${module}/tests/hook-test.schema.json
 ${module}/tests/web-shop.hook-test.yaml
 try:
   addon-operator hook test ${module}

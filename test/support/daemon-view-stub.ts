@@ -115,6 +115,7 @@ export function moduleView(overrides?: Partial<ModuleView>): ModuleView {
     snapshots: () => ({}),
     ...NO_DETAILS,
     drift: () => null,
+    objects: async () => ({ objects: [], eventsProblem: '' }),
     changed: () => ({
       since: null,
       run: null,

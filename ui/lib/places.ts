@@ -11,7 +11,7 @@ export type Place =
   | { readonly page: 'run'; readonly id: string }
   | { readonly page: 'unknown' };
 
-export const MODULE_TABS = ['why', 'runs', 'changes', 'values', 'hooks'] as const;
+export const MODULE_TABS = ['why', 'runs', 'objects', 'changes', 'values', 'hooks'] as const;
 export type ModuleTab = (typeof MODULE_TABS)[number];
 
 /** The page at a path below the base, such as `modules/web/why`. */

@@ -23,6 +23,7 @@ import type { ModuleRow } from '../../src/status/module-row.ts';
 import type { NextItem } from '../../src/status/next-item.ts';
 import type { OperatorStatus } from '../../src/status/operator-status.ts';
 import type { Problem } from '../../src/status/problem.ts';
+import type { ReleaseObjects } from '../../src/status/release-objects.ts';
 import type { Standby } from '../../src/status/standby.ts';
 import type { TaskQueueView, TaskView } from '../../src/status/task-queues.ts';
 
@@ -87,6 +88,10 @@ export interface SnapshotsResponse {
 export interface HooksResponse {
   readonly hooks: readonly HookView[];
 }
+
+/** `modules/{name}/objects` */
+export type ObjectsResponse = ReleaseObjects;
+export type ObjectState = ReleaseObjects['objects'][number]['state'];
 
 /** `modules/{name}/drift`: null without drift detection. */
 export interface DriftResponse {

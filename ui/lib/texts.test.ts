@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { counted } from '../parts/names.ts';
+import { taskName, taskPhrase } from './task-names.ts';
 import {
   agoText,
   bytesText,
@@ -59,6 +60,19 @@ test('a sentence has words, code and times, and nothing else is taken for one', 
   ]);
   expect(sentenceParts('2026-01-02 and ` alone')).toEqual([
     { kind: 'words', text: '2026-01-02 and ` alone' },
+  ]);
+});
+
+test('tasks have names for people, and types that are not known stay', () => {
+  expect(sentenceParts('to try ModuleRun web again, RunModuleRunner')).toEqual([
+    { kind: 'words', text: 'to try ' },
+    { kind: 'task', text: 'ModuleRun' },
+    { kind: 'words', text: ' web again, RunModuleRunner' },
+  ]);
+  expect([taskName('ModuleRun'), taskPhrase('ModuleRun'), taskName('toString')]).toEqual([
+    'Run module',
+    'the run of module',
+    'toString',
   ]);
 });
 

@@ -119,7 +119,7 @@ function Audit(): VNode {
                     </th>
                     <td class={result === 'accepted' ? 'word' : 'word bad'}>{result}</td>
                     <td class="wide dim">{message}</td>
-                    <td>{by}</td>
+                    <td class="word">{by}</td>
                     <td class="number">
                       <Time at={time} />
                     </td>

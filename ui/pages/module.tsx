@@ -19,12 +19,14 @@ import { Blocker, WhyTree } from '../parts/why-tree.tsx';
 import { Actions } from './module-actions.tsx';
 import { ChangesTab } from './module-changes.tsx';
 import { HooksTab } from './module-hooks.tsx';
+import { ObjectsTab } from './module-objects.tsx';
 import { ValuesTab } from './module-values.tsx';
 import { Versions } from './module-versions.tsx';
 
 const TAB_NAMES: Readonly<Record<ModuleTab, string>> = {
   why: 'Why',
   runs: 'Runs',
+  objects: 'Objects',
   changes: 'Changes',
   values: 'Values',
   hooks: 'Hooks',
@@ -78,6 +80,8 @@ function Tab({ name, tab }: { name: string; tab: ModuleTab }): VNode {
       return <WhyTab name={name} />;
     case 'runs':
       return <RunsTab name={name} />;
+    case 'objects':
+      return <ObjectsTab name={name} />;
     case 'changes':
       return <ChangesTab name={name} />;
     case 'values':

@@ -11,7 +11,7 @@ import { ActionButtons } from '../parts/action-buttons.tsx';
 import { TextFilter } from '../parts/filter.tsx';
 import { counted } from '../parts/names.ts';
 import { ProblemNotes } from '../parts/problem.tsx';
-import { capital } from '../parts/sentence.tsx';
+import { capital, Sentence } from '../parts/sentence.tsx';
 import { QueueState, TaskText } from '../parts/tasks.tsx';
 import { Card, Empty, Link, Time, Title } from '../parts/text.tsx';
 
@@ -101,7 +101,7 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
 /** Since when its first task fails or runs, what to do, and buttons. */
 function HeadNotes({ queue: { name, status } }: { queue: QueueResponse }): VNode | null {
   const problem = problemOf(live.value.headline?.details ?? [], { queue: name });
-  if (problem !== undefined) return <ProblemNotes problem={problem} />;
+  if (problem !== undefined) return <ProblemNotes problem={problem} on={{ queue: name }} />;
   // The status names only the first problems.
   return status.type === 'delayed' ? <ActionButtons actions={['retry']} target={{ queue: name }} /> : null;
 }
@@ -186,7 +186,7 @@ function Waits({ task }: { task: TaskView }): VNode | null {
         const path = wait.for === 'module' && wait.ref !== null ? pathToRef(`module/${wait.ref}`) : undefined;
         return (
           <li key={wait.text}>
-            {wait.text}
+            <Sentence text={wait.text} />
             {wait.until !== null && (
               <>
                 {' '}

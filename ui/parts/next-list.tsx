@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import type { NextItem } from '../lib/responses.ts';
 import { splitReason } from '../lib/time-text.ts';
 import { pathToModule } from './names.ts';
+import { Sentence } from './sentence.tsx';
 import { kindOf, NEXT_KINDS, Sign } from './sign.tsx';
 import { Clock, Link, Time } from './text.tsx';
 
@@ -18,7 +19,7 @@ export function NextList({ items, isLong = false }: { items: readonly NextItem[]
             <Sign name={kind.sign} tone={kind.tone} />
             <span class="main">
               <span class="unseen">{kind.word}: </span>
-              {splitReason(item.text)[0]}
+              <Sentence text={splitReason(item.text)[0]} />
               {item.module !== '' && isLong && (
                 <>
                   {' '}

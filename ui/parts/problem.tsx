@@ -2,18 +2,22 @@
 
 import type { VNode } from 'preact';
 import { pathTo, pathToRef } from '../lib/places.ts';
+import type { ProblemPlace } from '../lib/problems.ts';
 import type { Problem } from '../lib/responses.ts';
 import { ActionButtons } from './action-buttons.tsx';
 import { pathToModule } from './names.ts';
-import { Sentence } from './sentence.tsx';
+import { capital, Sentence } from './sentence.tsx';
 import { Link, Time } from './text.tsx';
 
 /** The same order everywhere: time and places, advice, buttons. */
 export function ProblemNotes({
   problem,
   isBrief = false,
+  on,
 }: {
   problem: Problem;
+  /** The place that the page is about, so that no link leads to it. */
+  on?: ProblemPlace;
   /** Whether the advice has to be opened. Default false. */
   isBrief?: boolean;
 }): VNode {
@@ -24,7 +28,7 @@ export function ProblemNotes({
         <ul class="advice">
           {advice.map((sentence) => (
             <li key={sentence}>
-              <Sentence text={sentence} />
+              <Sentence text={capital(sentence)} />
             </li>
           ))}
         </ul>
@@ -34,7 +38,7 @@ export function ProblemNotes({
   );
   return (
     <div class="notes">
-      <ProblemPlaces problem={problem} />
+      <ProblemPlaces problem={problem} on={on} />
       {isBrief && advice.length + actions.length > 0 ? (
         <details>
           <summary>What to do</summary>
@@ -48,7 +52,16 @@ export function ProblemNotes({
 }
 
 /** Since when, and links to what it concerns. */
-function ProblemPlaces({ problem: { since, module, hook, queue, run } }: { problem: Problem }): VNode | null {
+function ProblemPlaces({
+  problem,
+  on = {},
+}: {
+  problem: Problem;
+  on: ProblemPlace | undefined;
+}): VNode | null {
+  const { since, hook, run } = problem;
+  const module = problem.module === on.module ? '' : problem.module;
+  const queue = problem.queue === on.queue ? '' : problem.queue;
   if (since === null && module === '' && hook === '' && queue === '' && run === '') return null;
   return (
     <p class="places">

@@ -1,7 +1,7 @@
 /** Signs, colours and words for states. Each state has all three, so no information is in the colour alone. */
 
 import type { VNode } from 'preact';
-import type { ModuleStatus, NextItem, QueueResponse, RunView } from '../lib/responses.ts';
+import type { ModuleStatus, NextItem, ObjectState, QueueResponse, RunView } from '../lib/responses.ts';
 
 /** How a thing is, as a colour; the sign and the word beside it say the same. */
 export type Tone = 'ok' | 'wait' | 'bad' | 'busy' | 'off';
@@ -55,6 +55,15 @@ export const RUN_KINDS: Readonly<Record<RunView['result'], Kind>> = {
   skipped: { tone: 'off', sign: 'dash', word: 'skipped' },
   aborted: { tone: 'off', sign: 'stop', word: 'aborted' },
   running: { tone: 'busy', sign: 'play', word: 'running' },
+};
+
+/** States of objects of a release. */
+export const OBJECT_KINDS: Readonly<Record<ObjectState, Kind>> = {
+  missing: { tone: 'bad', sign: 'cross', word: 'missing' },
+  'not-ready': { tone: 'wait', sign: 'clock', word: 'not ready' },
+  unknown: { tone: 'off', sign: 'alert', word: 'not known' },
+  'not-permitted': { tone: 'off', sign: 'lock', word: 'not permitted' },
+  ready: { tone: 'ok', sign: 'check', word: 'ready' },
 };
 
 /** States of the worker of a queue. */

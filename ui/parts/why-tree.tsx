@@ -59,7 +59,7 @@ export function Blocker({ node, module }: { node: WhyNode; module: string }): VN
             <Link to={path}>Go to {node.ref.replace('/', ' ')}</Link>
           </p>
         )}
-        {problem !== undefined && <ProblemNotes problem={problem} />}
+        {problem !== undefined && <ProblemNotes problem={problem} on={{ module }} />}
       </div>
     </section>
   );

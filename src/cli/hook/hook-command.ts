@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { addDebugCommand, type CommandParts, formatOf } from '../daemon/debug-command.ts';
 import { addHookNewCommand } from '../module/author-commands.ts';
@@ -67,6 +68,7 @@ interface TestFlags {
   readonly watch?: true;
   readonly coverage?: true | string;
   readonly jobs?: string;
+  readonly globalHooksDir?: string;
   readonly wrap?: string;
 }
 
@@ -130,7 +132,8 @@ function addTestCommand(hook: Command, { host, runner }: CommandParts): void {
     .description(
       'Run the tests in files *.hook-test.yaml, each case on a Kubernetes API of its own in memory, with a virtual clock',
     )
-    .argument('[paths...]', 'files with tests, or directories with such files below them', ['.'])
+    .argument('[paths...]', 'files with tests, or directories with such files below them (default: .)')
+    .option('--global-hooks-dir <path>', 'also the tests beside this directory of hooks')
     .option('--filter <text>', 'only cases whose names contain this, or match /REGEXP/')
     .option(
       '--report <FORMAT=FILE>',
@@ -165,9 +168,23 @@ function addTestCommand(hook: Command, { host, runner }: CommandParts): void {
     .action((paths: readonly string[]) =>
       runner(async () => {
         const { hookTestCommand } = await import('./hook-test-command.ts');
-        const { color, output, update = false, watch = false, ...given } = test.opts<TestFlags>();
+        const {
+          color,
+          output,
+          update = false,
+          watch = false,
+          globalHooksDir,
+          ...given
+        } = test.opts<TestFlags>();
         const chosen = { isUpdate: update, isWatch: watch };
-        const options = { ...given, ...chosen, paths, format: output, hasColor: color };
+        const all = [...paths, ...(globalHooksDir === undefined ? [] : [dirname(globalHooksDir)])];
+        const options = {
+          ...given,
+          ...chosen,
+          paths: all.length === 0 ? ['.'] : all,
+          format: output,
+          hasColor: color,
+        };
         return await hookTestCommand(options, host);
       }),
     );

@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { messageOf, OperatorError } from '@addon-operator/base/errors';
 import { silentLogger } from '@addon-operator/base/log';
 import { didYouMean } from '@addon-operator/json/similar-word';
@@ -121,6 +122,20 @@ interface OpenHook {
   readonly replayed: ReplayedHook;
 }
 
+const MAX_SOURCE_BYTES = 1024 * 1024;
+
+/** The names that a file of a directory of hooks, or below it, mentions. */
+async function namesRead(names: readonly string[], directory: string): Promise<readonly string[]> {
+  const read = new Set<string>();
+  for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || (await stat(path)).size > MAX_SOURCE_BYTES) continue;
+    const source = await readFile(path, 'utf8');
+    for (const name of names) if (source.includes(name)) read.add(name);
+  }
+  return names.filter((name) => read.has(name));
+}
+
 /** Replays recordings, each on the hook it belongs to. Loads each hook once. */
 class OpenHooks {
   /** Why runs may differ although the hook did not change. */
@@ -153,20 +168,22 @@ class OpenHooks {
       if (this.#parts.hook !== undefined) throw error;
       return { hook: name, module, binding, result: 'failed', reason: messageOf(error) };
     }
-    this.#note(recording, open.hook);
+    await this.#note(recording, open.hook);
     const result = await replayOne(recording, open.replayed, plainDiff);
     this.#parts.signal.throwIfAborted();
     return result;
   }
 
-  #note(recording: Recording, hook: Hook): void {
+  async #note(recording: Recording, hook: Hook): Promise<void> {
     const name = fullNameOf(recording);
     for (const binding of changedBindings(recording, hook))
       this.notes.add(
         `the binding ${binding} of ${name} was configured differently: the operator would give the hook other contexts than the recorded ones`,
       );
     if (hook.transport !== 'executable') return;
-    const missing = missingVariables(recording, new Set(Object.keys(this.#parts.lab.hookEnv)));
+    const unset = missingVariables(recording, new Set(Object.keys(this.#parts.lab.hookEnv)));
+    // A machine has many variables that no hook reads.
+    const missing = unset.length === 0 ? [] : await namesRead(unset, dirname(hook.path));
     if (missing.length > 0)
       this.notes.add(
         `variables that ${name} had when it was recorded are not set here: ${missing.join(', ')}`,

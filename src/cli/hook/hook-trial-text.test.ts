@@ -25,6 +25,16 @@ test.each<{ title: string; contexts: unknown }>([
     contexts: [{ binding: 'pods', type: 'Synchronization', objects: [{}] }],
   },
   {
+    title: 'Synchronization of pods with 7 objects: Pod p0, Pod p1, Pod p2, Pod p3, Pod p4 and 2 more',
+    contexts: [
+      {
+        binding: 'pods',
+        type: 'Synchronization',
+        objects: Array.from({ length: 7 }, (_, index) => ({ object: pod({ name: `p${index}` }) })),
+      },
+    ],
+  },
+  {
     title: 'Synchronization of pods with 0 objects',
     contexts: [{ binding: 'pods', type: 'Synchronization' }],
   },

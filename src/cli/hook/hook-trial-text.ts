@@ -1,3 +1,4 @@
+import { fieldsOf } from '@addon-operator/json';
 import { readableLine } from '@addon-operator/strings/escape-controls';
 import type { PrintedLine, TrialRun } from '../../devkit/try-hook.ts';
 import type { MetricOperation } from '../../metrics/metric-operation.ts';
@@ -31,8 +32,9 @@ function contextTitle(context: unknown): string {
   >;
   switch (type) {
     case 'Synchronization': {
-      const count = Array.isArray(objects) ? objects.length : 0;
-      return `Synchronization of ${String(binding)} with ${count} object${count === 1 ? '' : 's'}`;
+      const items: readonly unknown[] = Array.isArray(objects) ? objects : [];
+      const count = items.length;
+      return `Synchronization of ${String(binding)} with ${count} object${count === 1 ? '' : 's'}${namesText(items)}`;
     }
     case 'Event':
       return `${String(watchEvent)} event of ${String(binding)}${objectTitle(object)}`;
@@ -43,6 +45,16 @@ function contextTitle(context: unknown): string {
     default:
       return String(binding);
   }
+}
+
+const SHOWN_OBJECTS = 5;
+
+/** The first objects of a Synchronization; nothing for a binding that keeps none. */
+function namesText(items: readonly unknown[]): string {
+  const names = items.map((item) => objectTitle(fieldsOf(item)['object']).replace(/^: /, '')).filter(Boolean);
+  if (names.length === 0) return '';
+  const more = names.length - SHOWN_OBJECTS;
+  return `: ${names.slice(0, SHOWN_OBJECTS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function objectTitle(object: unknown): string {

@@ -30,7 +30,14 @@ function addModuleNewCommand(module: Command, { host, runner }: CommandParts): v
     )
     .argument('<name>', 'name in kebab-case, such as web-shop')
     .option('--order <number>', 'number in the name of the directory', '030')
-    .option('--with <parts>', 'parts, separated by commas: chart, schema, hook, crd', 'chart,schema,hook')
+    .option(
+      '--with <parts>',
+      'parts, separated by commas: chart, schema, hook, crd (default: chart,schema,hook)',
+    )
+    .option(
+      '--from <chart>',
+      'deploy this chart instead: a directory, an archive of helm package, or oci://HOST/NAME:VERSION',
+    )
     .addOption(languageOption());
   addSettingOption(command, SETTINGS.modulesDirs);
   command.addHelpText('after', '\nOf several modules directories the first one gets the module.');
@@ -47,8 +54,12 @@ export function addHookNewCommand(hook: Command, { host, runner }: CommandParts)
   const command = hook
     .command('new')
     .summary('Write a hook and its test')
-    .description('Write a hook with one binding, and a test that passes')
-    .argument('<path>', 'path of the hook, such as modules/030-web/hooks/records or global-hooks/facts.py')
+    .description('Write a hook with one binding, or the hooks of an example, and tests that pass')
+    .argument(
+      '<path>',
+      'path of the hook, such as modules/030-web/hooks/records or global-hooks/facts.py; with --template the directory of the hooks',
+    )
+    .option('--template <name>', 'the hooks of an example in examples/catalogue, such as secret-copier')
     .addOption(languageOption())
     .option(
       '--on <trigger>',

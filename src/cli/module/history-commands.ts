@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { addDebugCommand, addWatchOptions, type CommandParts } from '../daemon/debug-command.ts';
 import { nameArgument } from '../name-arguments.ts';
 
-/** Adds `module history` and `module rollback`. @param pathOf path of a module */
+/** Adds `module history`, `module objects` and `module rollback`. @param pathOf path of a module */
 export function addHistoryCommands(
   module: Command,
   common: CommandParts,
@@ -24,6 +24,21 @@ export function addHistoryCommands(
     common,
   ).addArgument(nameArgument('module', '<name>', 'name of the module'));
   addWatchOptions(history);
+  const objects = addDebugCommand(
+    module,
+    {
+      name: 'objects',
+      description: 'Show the objects of a module as they are in the cluster, problems first',
+      output: {
+        initial: 'table',
+        hasOnlyJson: true,
+        table: async () => (await import('../output/tables.ts')).objectsTable,
+      },
+    },
+    ([name = '']) => ({ path: `/api/v1/modules/${encodeURIComponent(name)}/objects` }),
+    common,
+  ).addArgument(nameArgument('module', '<name>', 'name of the module'));
+  addWatchOptions(objects);
   addDebugCommand(
     module,
     { name: 'rollback', description: 'Take a module back to an earlier revision of its release' },

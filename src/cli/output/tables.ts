@@ -110,6 +110,30 @@ export const historyTable: ToTable = (data) => {
   };
 };
 
+/** The objects of a module; the newest Event stands in for all. */
+export const objectsTable: ToTable = (data) => {
+  const objects = listOf(fieldsOf(data)['objects']);
+  return {
+    columns: ['STATE', 'KIND', 'NAMESPACE', 'NAME', 'REASON', 'DRIFT', 'CREATED', 'LAST EVENT', 'LOGS'],
+    narrow: 5,
+    rows: objects.map((object) => {
+      const [event] = listOf(object['events']);
+      return [
+        stringOf(object['state']),
+        stringOf(object['kind']),
+        stringOf(object['namespace']),
+        stringOf(object['name']),
+        stringOf(object['reason']),
+        stringsOf(object['drift']).join(', '),
+        stringOf(object['createdAt']),
+        event === undefined ? '' : `${stringOf(event['reason'])}: ${stringOf(event['message'])}`,
+        stringOf(object['logs']),
+      ];
+    }),
+    names: objects.map((object) => `${stringOf(object['kind'])}/${stringOf(object['name'])}`),
+  };
+};
+
 const SHOWN_DIGEST = 12;
 
 /** The first characters, which distinguish the digests of one module. */

@@ -71,7 +71,6 @@ export function summaryScreen(facts: EndFacts, paint: Paint): string {
     ...refused.map(({ name, reason }) => paint('red', escapeControls(`  ${name} does not run: ${reason}`))),
     `  global hooks: ${escapeControls(globalHooks.join(', ') || 'none')}`,
     '',
-    `  status       ${escapeControls(facts.status)}`,
     `  jq engine    ${facts.jqEngine}`,
     `  helm         ${facts.helmVersion}`,
     `  log          ${facts.log}`,
@@ -81,7 +80,8 @@ export function summaryScreen(facts: EndFacts, paint: Paint): string {
 
 /** Where things are while the daemon runs, and what to try; every command works when pasted into sh as it is. */
 export function tourScreen(facts: EndFacts, paint: Paint): string {
-  const { kubeconfig, namespace, metricsUrl } = facts;
+  const { kubeconfig, namespace, metricsUrl, debugSocket } = facts;
+  const command = shellWord(facts.executable);
   const step = (title: string, command: readonly string[]): readonly string[] => [
     '',
     paint('bold', title),
@@ -101,14 +101,12 @@ export function tourScreen(facts: EndFacts, paint: Paint): string {
     ]),
     ...editStep(facts, step),
     ...firstModuleStep(facts, step),
-    ...step('# add a hook: it runs at once', hookFile(facts, 'hello.sh', ['echo "hello from a new hook"'])),
-    ...step('# add a hook that fails: it is retried, and the main queue waits', [
-      ...hookFile(facts, 'broken.sh', ['echo "something is wrong" >&2', 'exit 1']),
-      `sleep 2; ${shellWord(facts.executable)} queue list --debug-unix-socket ${shellWord(facts.debugSocket)}`,
-      `rm ${shellWord(`${facts.globalHooksDir}/broken.sh`)}  # fix it`,
+    ...step('# write a hook with its test: it runs at once', [
+      `${command} hook new ${shellWord(`${facts.globalHooksDir}/hello.sh`)}`,
     ]),
-    ...step('# read the metrics of the queues', [`curl -s ${metricsUrl} | grep tasks_queue`]),
+    ...step('# ask whether all is well', [`${command} status --debug-unix-socket ${shellWord(debugSocket)}`]),
     '',
+    paint('bold', escapeControls(facts.status)),
     'Ctrl-C stops. What happens from now on:',
   ]);
 }
@@ -134,20 +132,6 @@ function firstModuleStep(facts: EndFacts, step: Step): readonly string[] {
 
 function kubectl({ kubeconfig, kubectl: path }: EndFacts): string {
   return `KUBECONFIG=${shellWord(kubeconfig)} ${shellWord(path ?? 'kubectl')}`;
-}
-
-function hookFile({ globalHooksDir }: EndFacts, name: string, body: readonly string[]): readonly string[] {
-  const path = shellWord(`${globalHooksDir}/${name}`);
-  return [
-    `cat > ${path} <<'EOF' && chmod +x ${path}`,
-    '#!/bin/sh',
-    'if [ "$1" = --config ]; then',
-    `  echo '{"configVersion": "v1", "onStartup": 1}'`,
-    '  exit',
-    'fi',
-    ...body,
-    'EOF',
-  ];
 }
 
 function lines(all: readonly string[]): string {

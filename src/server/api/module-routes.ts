@@ -46,6 +46,15 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
     read: ({ view }, { name }) => ({ module: name, ...moduleOf(view, name).changed() }),
   },
   {
+    path: '/modules/{name}/objects',
+    query: [],
+    access: 'get',
+    read: async ({ view }, { name, signal }) => ({
+      module: name,
+      ...(await moduleOf(view, name).objects(signal)),
+    }),
+  },
+  {
     path: '/modules/{name}/history',
     query: ['from', 'to'],
     // A comparison of revisions shows manifests.

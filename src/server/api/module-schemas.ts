@@ -5,6 +5,7 @@
 
 import { CHANGED_PROPERTIES } from './changed-schema.ts';
 import { DELIVERY, MODULE_DELIVERY, UPDATE } from './delivery-schemas.ts';
+import { MODULE_OBJECTS } from './objects-schema.ts';
 import { RUN } from './run-schemas.ts';
 import {
   count,
@@ -328,6 +329,7 @@ export const MODULE_SCHEMAS: Readonly<Record<string, ResponseSchema>> = {
   'module-snapshots': SNAPSHOTS,
   'module-hooks': HOOKS,
   'module-drift': DRIFT,
+  'module-objects': MODULE_OBJECTS,
   'module-changed': object({ module: string('Name of the module.'), ...CHANGED_PROPERTIES }),
   'module-history': HISTORY,
   'module-diff': DIFF,

@@ -9,7 +9,7 @@ interface TestSubject {
   /** The output of the hook in each run. */
   readonly greeting: string;
   readonly trigger: Trigger;
-  /** Relative path of the schema for editors. */
+  /** Path of the schema for editors, relative to the test. */
   readonly schema?: string | undefined;
   /** Why the cases cannot run yet. */
   readonly skip?: string | undefined;

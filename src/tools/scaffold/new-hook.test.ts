@@ -89,10 +89,15 @@ test('newHook() runs hooks of modules before helm, and global hooks at the start
   expect(global?.text).toContain('\nonStartup: 10\n');
 });
 
-test('newHook() skips the test of an HTTP hook, and names the schema from where the test lies', () => {
-  const options = { path: `${HOOKS}/count.http.yaml`, testSchema: '/project/schema/test.json' };
-  const text = newHook(options).at(-1)?.text ?? '';
-  expect(text).toContain('# yaml-language-server: $schema=../../../schema/test.json\n');
+test('newHook() skips the test of an HTTP hook, and has the schema of tests beside it', () => {
+  const files = newHook({ path: `${HOOKS}/count.http.yaml`, testSchema: '{}' });
+  const [schema, test] = files.slice(-2);
+  const text = test?.text ?? '';
+  expect(schema).toMatchObject({
+    path: expect.stringMatching(/\/tests\/hook-test\.schema\.json$/),
+    text: '{}',
+  });
+  expect(text).toContain('# yaml-language-server: $schema=hook-test.schema.json\n');
   expect(text).toContain('  skip: "start the server that address names"\n');
 });
 

@@ -12,7 +12,7 @@ export interface NewHookOptions {
   readonly language?: Language;
   /** See `parseTrigger`; default: `beforeHelm` for hooks of modules, else `onStartup`. */
   readonly on?: string;
-  /** Absolute path of the schema of tests; absent: editors are given none. */
+  /** The schema of tests as JSON, for editors: it is written beside the test, where it is there for everyone. Absent: none. */
   readonly testSchema?: string;
 }
 
@@ -23,6 +23,8 @@ const ENDINGS: readonly (readonly [string, Language])[] = [
   ['.ts', 'ts'],
   ['.go', 'go'],
 ];
+/** Beside the tests that name it. */
+export const SCHEMA_FILE = 'hook-test.schema.json';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 const IGNORED = ['lib', 'venv'];
 
@@ -68,14 +70,20 @@ export function newHook({ path, language, on, testSchema }: NewHookOptions): rea
     hook: relative(base, hook?.path ?? path),
     greeting,
     trigger,
-    schema: testSchema && relative(dirname(testPath), testSchema),
+    schema: testSchema && SCHEMA_FILE,
     skip: chosen === 'http' ? 'start the server that address names' : undefined,
   });
-  return [...files, { path: testPath, text: test }];
+  const schema = testSchema === undefined ? [] : [schemaFile(base, testSchema)];
+  return [...files, ...schema, { path: testPath, text: test }];
+}
+
+/** The file with the schema of the tests below a directory. */
+export function schemaFile(base: string, text: string): NewFile {
+  return { path: join(base, 'tests', SCHEMA_FILE), text, isShared: true };
 }
 
 /** The directory that `tests` is in: that of the module, or the one above the global hooks. */
-function baseOf(directory: string): { readonly base: string; readonly isOfModule: boolean } {
+export function baseOf(directory: string): { readonly base: string; readonly isOfModule: boolean } {
   for (let each = directory; each !== dirname(each); each = dirname(each)) {
     if (basename(each) === 'hooks') return { base: dirname(each), isOfModule: true };
     if (basename(each) === 'global-hooks') return { base: dirname(each), isOfModule: false };

@@ -18,6 +18,7 @@ export interface NewModuleOptions {
   /** Some of `MODULE_PARTS`. */
   readonly parts: readonly string[];
   readonly language?: Language;
+  /** See `newHook`. */
   readonly testSchema?: string;
 }
 
@@ -36,9 +37,7 @@ export function newModule(options: NewModuleOptions): readonly NewFile[] {
       'CONFIG_INVALID',
       `--with ${unknown}: there are ${MODULE_PARTS.join(', ')}${didYouMean(unknown, MODULE_PARTS)}`,
     );
-  if (!Number.isInteger(order) || order < 0 || order > MAX_ORDER)
-    throw new OperatorError('CONFIG_INVALID', `--order must be a number from 0 to ${MAX_ORDER}`);
-  const directory = join(options.modulesDir, `${String(order).padStart(3, '0')}-${name}`);
+  const directory = join(options.modulesDir, directoryName(String(order), name));
   const has = (part: (typeof MODULE_PARTS)[number]): boolean => parts.includes(part);
   const files: Readonly<Record<string, string>> = {
     'values.yaml': `${key}Enabled: true\n${has('schema') ? '' : `${key}:\n  greeting: hello\n`}`,
@@ -59,6 +58,14 @@ export function newModule(options: NewModuleOptions): readonly NewFile[] {
       })
     : [];
   return [...Object.entries(files).map(([path, text]) => ({ path: join(directory, path), text })), ...hook];
+}
+
+/** The name of the directory of a module. @throws OperatorError CONFIG_INVALID for a number that is none */
+export function directoryName(order: string, name: string): string {
+  const number = Number(order);
+  if (!Number.isInteger(number) || number < 0 || number > MAX_ORDER)
+    throw new OperatorError('CONFIG_INVALID', `--order must be a number from 0 to ${MAX_ORDER}`);
+  return `${String(number).padStart(3, '0')}-${name}`;
 }
 
 const SCHEMA = `type: object

@@ -11,11 +11,13 @@ const STARTED = 'What happens from now on';
 export const starterTour: CommandScenario = {
   title: 'the tour through the starter modules',
   runs: [
+    'tour-status',
     'tour-edit',
     'tour-hook',
     'tour-failing',
     'tour-fixed',
     'tour-explain',
+    'tour-doctor',
     'tour-metrics',
     'tour-tidy',
     'pause',
@@ -30,14 +32,16 @@ export const starterTour: CommandScenario = {
     // Port 9650 may be taken on this machine.
     terminal.replaced.set('127.0.0.1:9650', address);
 
+    await terminal.look('tour-status');
     await terminal.paste('tour-edit');
     await terminal.paste('tour-hook');
-    await daemon.until(/hook hello\.sh ran .*: hello from a new hook/);
+    await daemon.until(/hook hello\.sh ran .*: hello runs/);
     await apartFromFullMinute();
-    await terminal.paste('tour-failing');
+    await terminal.paste('tour-failing', /^queue main waits /, 1);
     await terminal.paste('tour-fixed');
     await daemon.until(/hook greeting\.sh ran .*: hello from a fixed hook/);
     await terminal.look('tour-explain');
+    await terminal.look('tour-doctor', /^$/);
     await terminal.look('tour-metrics');
     await terminal.paste('tour-tidy');
 

@@ -29,7 +29,7 @@ export const tutorialTour: CommandScenario = {
     await terminal.paste('tutorial-trigger');
     await terminal.look(
       'tutorial-look',
-      /clean\.ts' runs for schedule nightly\n[^]*- previews\n {4}verbs:\n {6}- get\n {6}- delete$/,
+      /clean\.ts +0 3 \* \* \* +schedule\n[^]*- previews\n {4}verbs:\n {6}- get\n {6}- delete$/,
     );
     return terminal.taken;
   },

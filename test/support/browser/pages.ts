@@ -8,6 +8,7 @@ export const PAGES: readonly string[] = [
   'modules',
   'modules/web/why',
   'modules/web/runs',
+  'modules/web/objects',
   'modules/web/changes',
   'modules/web/values',
   'modules/web/hooks',
