@@ -8,7 +8,7 @@ import { peerUid } from '@addon-operator/process/peer-uid';
 import type { Delivery } from '../delivery/delivery.ts';
 import { liveDiff } from '../plan/live-changes.ts';
 import { changeText, manifestChanges } from '../plan/manifest-changes.ts';
-import { readReleaseObjects } from '../plan/release-objects.ts';
+import { readReleaseObjects } from '../plan/read-release-objects.ts';
 import { debugCommands } from '../requests/debug-commands.ts';
 import { recordAction } from '../server/api/action-response.ts';
 import { type Api, createApi } from '../server/api/api.ts';

@@ -18,7 +18,7 @@ export interface KnownValue {
 }
 
 /** What may change between two runs. Strings are empty where it is not known. */
-export interface RunFacts {
+export interface WellFacts {
   readonly version: string;
   /** A digest of the files. */
   readonly files: string;
@@ -32,11 +32,11 @@ export interface WellRun {
   readonly atMs: number;
   /** Id of the run. */
   readonly run: number;
-  readonly facts: RunFacts;
+  readonly facts: WellFacts;
 }
 
 /** As it is stored: without facts that are those of the record before. */
-export type StoredWell = Omit<WellRun, 'facts'> & { readonly facts?: RunFacts };
+export type StoredWell = Omit<WellRun, 'facts'> & { readonly facts?: WellFacts };
 
 const MAX_TEXT = 200;
 const MAX_VALUES = 300;

@@ -18,7 +18,7 @@ import { attemptOf } from './deploy-hooks.ts';
 import type { ModuleDeployment } from './deploy-module.ts';
 import type { LifecycleRun, ModuleLifecycle } from './module-lifecycle.ts';
 import type { ModuleMemory } from './module-memory.ts';
-import { runFacts } from './run-facts.ts';
+import { wellFacts } from './well-facts.ts';
 
 /** The parts that module runs use. */
 export interface ModuleRunnerParts {
@@ -98,7 +98,7 @@ export class ModuleRunner {
   #noteWell(module: Module, queue: string): void {
     const { clock, journal } = this.#parts;
     const run = journal.attemptIn(queue)?.id ?? 0;
-    const facts = runFacts(this.#parts, module);
+    const facts = wellFacts(this.#parts, module);
     journal.wells.note({ module: module.name, atMs: clock.wallMs(), run, facts });
   }
 

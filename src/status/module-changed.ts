@@ -1,7 +1,6 @@
 /** What changed since a module last ran well: for the page, the API and `explain`. */
 
-import type { RunFacts, WellRun } from '../journal/wells.ts';
-import type { ModuleDrift } from './module-explanation.ts';
+import type { WellFacts, WellRun } from '../journal/wells.ts';
 
 /** Something that was different; empty where there was, or is, nothing. */
 export interface Change {
@@ -31,10 +30,19 @@ export interface ModuleChanged {
   /** Values that are not listed. */
   readonly moreValues: number;
   /** Objects of the release that others changed; only with drift detection. */
-  readonly objects: readonly Pick<
-    ModuleDrift['objects'][number],
-    'resource' | 'fields' | 'changedBy' | 'since'
-  >[];
+  readonly objects: readonly DriftSummary[];
+}
+
+/** An object of the release that others changed. */
+export interface DriftSummary {
+  /** `<namespace>/<Kind>/<name>`. */
+  readonly resource: string;
+  /** JSON pointers. */
+  readonly fields: readonly string[];
+  /** Field managers, the last one first. */
+  readonly changedBy: readonly string[];
+  /** When that was noticed. */
+  readonly since: string;
 }
 
 const SHOWN_VALUES = 50;
@@ -42,10 +50,10 @@ const SHOWN_VALUES = 50;
 /** Compares the last good run with now. */
 export function changedSince(
   well: (Pick<WellRun, 'facts'> & { readonly at: string; readonly run: number }) | undefined,
-  now: RunFacts,
-  drift: ModuleDrift | null,
+  now: WellFacts,
+  drifted: readonly DriftSummary[],
 ): ModuleChanged {
-  const objects = (drift?.objects ?? []).map(({ resource, fields, changedBy, since }) => ({
+  const objects = drifted.map(({ resource, fields, changedBy, since }) => ({
     resource,
     fields,
     changedBy,
@@ -93,8 +101,8 @@ function changeOf(before: string, now: string): Change | null {
 }
 
 function valueChanges(
-  { name, values }: RunFacts['sections'][number],
-  before: RunFacts,
+  { name, values }: WellFacts['sections'][number],
+  before: WellFacts,
 ): readonly ValueChange[] {
   const known = before.sections.find((section) => section.name === name)?.values ?? [];
   const old = new Map(known.map((value) => [value.pointer, value]));

@@ -1,4 +1,4 @@
-/** The objects of a release as the page, the API and `module objects` show them. */
+// The objects of a release as the page, the API and `module objects` show them.
 
 /**
  * `ready` by the rules of kstatus. `missing`: the API server has no such object. `not-permitted`: the operator may not read

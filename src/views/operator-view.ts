@@ -23,7 +23,7 @@ import { allRuntimes, problemsShown, staleBindings } from '../queues/binding-pro
 import { isolatedModules } from '../queues/isolation.ts';
 import { listedQueues, taskQueueViews } from '../queues/task-queue-view.ts';
 import { unfinishedRuns } from '../queues/unfinished-runs.ts';
-import { type RunFactsParts, runFacts } from '../reconcile/run-facts.ts';
+import { type WellFactsParts, wellFacts } from '../reconcile/well-facts.ts';
 import type { HelmDriver } from '../releases/helm-driver.ts';
 import type {
   ConvergeStatus,
@@ -70,7 +70,7 @@ export interface ViewDeps {
   readonly journal: Journal;
   readonly values: ValuesStore;
   /** What is known of the files of modules. */
-  readonly memory: RunFactsParts['memory'];
+  readonly memory: WellFactsParts['memory'];
   readonly extensions: Pick<ModuleExtensions, 'releaseSteps'>;
   readonly helm: Pick<HelmDriver, 'render' | 'manifest' | 'monitors' | 'history'>;
   /** Namespace of the releases. */
@@ -314,8 +314,12 @@ async function objectsOf(
 function changedOf({ operator, journal, values, memory }: ViewDeps, module: Module): ModuleChanged {
   const { name } = module;
   const well = journal.wells.of(name);
-  const now = runFacts({ values, memory, journal }, module);
-  return changedSince(well && { ...well, at: isoTime(well.atMs) }, now, driftOf(operator, name));
+  const now = wellFacts({ values, memory, journal }, module);
+  return changedSince(
+    well && { ...well, at: isoTime(well.atMs) },
+    now,
+    driftOf(operator, name)?.objects ?? [],
+  );
 }
 
 /**

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeBrowser } from '../support/browser/browser-suite.ts';
 import { goTo, settled } from '../support/browser/pages.ts';
@@ -10,9 +12,11 @@ const SOON = { timeout: 60_000 };
 describeBrowser('runs over time on the page', (lab) => {
   test('the grid and the timeline show runs before a restart with sign, duration and link', async () => {
     await using ui = await UiWorld.create(lab().backend, {
+      config: {},
       modules: {
         'values.yaml': 'webEnabled: true\n',
         ...under('001-web', configMapChart('web', 'web')),
+        '001-web/openapi/config-values.yaml': 'type: object\nproperties: {mode: {type: string}}\n',
         '001-web/hooks/a.sh': shHook('beforeHelm: 1', '[ -e "$WORLD/restarted" ]'),
       },
     });
@@ -39,11 +43,26 @@ describeBrowser('runs over time on the page', (lab) => {
     expect(await grid.innerText()).toMatch(/\d failed[^]*1 succeeded[^]*the highest bar: /u);
     await page.getByText('the operator was started after this run').first().waitFor(SOON);
 
+    await goTo(opened, 'modules/web/objects');
+    const row = page.getByRole('row', { name: /^ready ConfigMap web/u });
+    await row.getByText('commands').click();
+    expect(await row.innerText()).toContain(`kubectl describe -n ${ui.world.namespace} configmaps/web`);
+
+    // A failing module is compared with its last good run.
+    await rm(join(ui.world.directory, 'restarted'));
+    await ui.world.merge('configmaps', 'addon-operator', { data: { web: 'mode: fast\n' } });
+    await goTo(opened, 'modules/web/why');
+    const changed = page.locator('section.card', {
+      has: page.getByRole('heading', { name: 'What changed since it was well' }),
+    });
+    await changed.getByRole('row', { name: /web\/mode.*none "fast"/u }).waitFor(SOON);
+
     await goTo(opened, 'timeline');
     await page.getByRole('link', { name: /^web ?: \d+ runs, [1-9]\d* failed$/u }).waitFor(SOON);
     const marks = page.getByRole('listitem').filter({ hasText: 'the operator started' });
     expect(await marks.count()).toBe(2);
     await page.locator('.timeline rect.bad').last().click();
-    await page.getByRole('heading', { level: 1, name: 'ModuleRun web' }).waitFor(SOON);
+    await page.waitForURL(/\/ui\/runs\/\d+$/u, SOON);
+    await page.getByRole('heading', { level: 1, name: 'Run module web' }).waitFor(SOON);
   });
 });

@@ -19,6 +19,8 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'webhooks/certificate-secret.ts': 'certificates expire',
   'hooks/http/http-hooks.ts': 'a date in the header Retry-After',
   'journal/journal.ts': 'when a run began, shown',
+  'plan/read-release-objects.ts': 'Events of the last hour have times of other machines',
+  'reconcile/module-run.ts': 'when a module last ran well, shown and kept over restarts',
   'journal/marks.ts': 'when something happened, shown',
   'journal/stored-run.ts': 'times of a run on another machine, whose steady clock shows another time',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',
@@ -50,6 +52,9 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'delivery/records.ts': 'since when content is missing, shown',
   'delivery/step-module.ts': 'windows of updates, and times that are kept in the cluster',
   'delivery/roll-back.ts': 'when a version failed, kept in the cluster',
+  'server/api/stream-route.ts': 'a sign-in ends when its token expires',
+  'ui/access-reviews.ts': 'tokens expire',
+  'ui/sign-in.ts': 'a sign-in ends when its token expires',
   'authorization/keyring.ts': 'signatures and keys expire',
 };
 

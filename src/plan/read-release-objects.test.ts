@@ -3,7 +3,7 @@ import { KubeApiError, type KubeRequest } from '@addon-operator/kube-client/kube
 import type { ApiResource } from '@addon-operator/kube-client/kube-object';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { readReleaseObjects } from './release-objects.ts';
+import { readReleaseObjects } from './read-release-objects.ts';
 
 const HOUR_MS = 3_600_000;
 const never = new AbortController().signal;
