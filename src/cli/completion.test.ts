@@ -29,6 +29,7 @@ const CASES: readonly [string, readonly string[], readonly string[]][] = [
   ['commands behind the value of a flag', ['wait', '--timeout', '=', '1m', 'mod'], ['module']],
   ['flags, hidden ones left out', ['start', '--debug'], []],
   ['flags by their beginning', ['start', '--helm-hist'], ['--helm-history-max']],
+  ['commands behind flags that name a cluster', ['--context', 'prod', '-n', 'infra', 'modu'], ['module']],
   ['nothing where a path follows', ['start', '--modules-dir', ''], []],
 ];
 

@@ -2,6 +2,7 @@ import { Argument, type Command, type Option } from 'commander';
 import type { CommandParts } from './daemon/debug-command.ts';
 import { type NameKind, nameKindOf } from './name-arguments.ts';
 import { isAccepted } from './operator/setting-options.ts';
+import { readRemoteCommand } from './remote/remote-arguments.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof SHELLS)[number];
@@ -158,9 +159,14 @@ export function addCompletionCommand(program: Command, { host, runner }: Command
     .argument('[words...]')
     .action((words: readonly string[]) =>
       runner(async () => {
-        const found = await completions(program, words, async (kind) => {
+        // Flags in front of a command name the cluster whose names are offered.
+        const remote = readRemoteCommand(words, host);
+        const found = await completions(program, remote?.args ?? words, async (kind) => {
           const { knownNames } = await import('./known-names.ts');
-          return await knownNames(kind, host);
+          if (remote === undefined) return await knownNames(kind, host);
+          const { openRemote } = await import('./remote/open-remote.ts');
+          await using operator = await openRemote(remote.target, host);
+          return await knownNames(kind, operator.host);
         });
         for (const word of found) host.stdout.write(`${word}\n`);
         return 0;

@@ -6,6 +6,8 @@ import type { NameKind } from './name-arguments.ts';
 
 /** A person waits for a completion: better none than one that hangs. */
 const LIMIT_MS = 300;
+/** Of an operator in a cluster, which is found by its Lease and reached through the API server. */
+const REMOTE_LIMIT_MS = 3_000;
 /** Names that a shell takes as one word, whatever its rules for quotes are. */
 const PLAIN_WORD = /^[^\s\p{C}'"`$\\;&|<>()*?[\]{}!#~]+$/u;
 
@@ -36,7 +38,7 @@ const SOURCES: Readonly<
 export async function knownNames(kind: NameKind, host: CliHost): Promise<readonly string[]> {
   const { path, names } = SOURCES[kind];
   const limit = new AbortController();
-  host.clock.sleep(LIMIT_MS, limit.signal).then(
+  host.clock.sleep(host.remote === undefined ? LIMIT_MS : REMOTE_LIMIT_MS, limit.signal).then(
     () => limit.abort(),
     () => undefined,
   );

@@ -103,7 +103,7 @@ describeBrowser('the accessibility of the page', (lab) => {
     const change = async (): Promise<number> => {
       changes += 1;
       const at = new Date().toISOString();
-      const headline = { at, level: 'waiting', text: `state ${changes}`, problems: [], more: 0 };
+      const headline = { at, level: 'waiting', text: `state ${changes}`, problems: [], details: [], more: 0 };
       proxy.send(`event: headline\ndata: ${JSON.stringify(headline)}\n\n`);
       return (await spoken()).length;
     };

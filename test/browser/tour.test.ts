@@ -37,7 +37,7 @@ describeBrowser('the tour of the README on the page', (lab) => {
 
     const [failing = ''] = commandsNamed('tour-failing').split(/^sleep/m);
     await terminal.run(failing);
-    const failed = /main waits .* to try GlobalHookRun greeting\.sh again[^]*No such file or directory/;
+    const failed = /main waits .* to try global hook greeting\.sh again[^]*No such file or directory/;
     await expect.poll(async () => await headline.innerText(), SOON).toMatch(failed);
     await page
       .getByRole('row', { name: /failed.*greeting\.sh/ })

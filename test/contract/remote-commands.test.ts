@@ -154,18 +154,21 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-async function runRemote(...args: readonly string[]) {
+async function run(...args: readonly string[]) {
   let stdout = '';
   let stderr = '';
-  const exitCode = await runCli(
-    ['--kubeconfig', join(server.directory, 'kubeconfig'), '--kube-context', 'prod', ...args],
-    {
-      ...HOST,
-      stdout: { write: (text: string) => (stdout += text) },
-      stderr: { write: (text: string) => (stderr += text) },
-    },
-  );
+  const exitCode = await runCli(args, {
+    ...HOST,
+    stdout: { write: (text: string) => (stdout += text) },
+    stderr: { write: (text: string) => (stderr += text) },
+  });
   return { exitCode, stdout, stderr };
+}
+
+const cluster = () => ['--kubeconfig', join(server.directory, 'kubeconfig'), '--kube-context', 'prod'];
+
+async function runRemote(...args: readonly string[]) {
+  return await run(...cluster(), ...args);
 }
 
 test('commands reach the operator through its pod, as the user of the kubeconfig', async () => {
@@ -178,6 +181,14 @@ test('commands reach the operator through its pod, as the user of the kubeconfig
   expect(JSON.parse(stdout)).toEqual({ title: 'wéb' });
   expect(await runRemote('module', 'reconcile', 'web')).toMatchObject({ exitCode: 0, stderr: '' });
   expect([...server.authorizations]).toEqual(['Bearer abc jane']);
+});
+
+test('a shell completes the names of the operator that the flags in front name', async () => {
+  server.pods = [{ namespace: 'infra', name: 'operator-0', world }];
+  const words = ['--', ...cluster(), 'module', 'values', 'w'];
+  expect(await run('__complete', ...words)).toEqual({ exitCode: 0, stdout: 'web\n', stderr: '' });
+  server.pods = [];
+  expect(await run('__complete', ...words)).toEqual({ exitCode: 0, stdout: '', stderr: '' });
 });
 
 test('of several replicas the leader is asked', async () => {

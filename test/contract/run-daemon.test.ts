@@ -231,7 +231,7 @@ test('a process whose values cannot be parsed answers with file and line, and st
   expect(status).toMatchObject({
     exitCode: 1,
     stdout: expect.stringMatching(
-      /^the operator does not start, .*web\/values\.yaml:3: .*; correct the file/,
+      /^the operator does not start, .*web\/values\.yaml:3: .*\n {2}to fix: correct the file/,
     ),
   });
   expect(await runInWorld(world, 'module', 'list')).toMatchObject({

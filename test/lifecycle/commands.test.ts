@@ -140,7 +140,7 @@ describeApiIndependent((backend) => {
     const unknown: CommandResult = {
       exitCode: 1,
       stdout: '',
-      stderr: 'module not found\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
+      stderr: 'error: module not found\nCode: MODULE_UNKNOWN, explained in docs/errors.md\n',
     };
     expect(await runInWorld(world, 'module', 'values', 'nosuch')).toEqual(unknown);
   });

@@ -97,7 +97,8 @@ describeLifecycle((backend) => {
     ]);
     expect(await runInWorld(world, 'module', 'confirm-purge')).toMatchObject({
       exitCode: 1,
-      stderr: 'no release waits for confirmation\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+      stderr:
+        'error: no release waits for confirmation\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
     });
   });
 });

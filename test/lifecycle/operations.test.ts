@@ -141,7 +141,7 @@ describeLifecycle((backend) => {
       expect(await releaseStatuses(world, 'web')).toEqual(['superseded', 'deployed']);
       expect(await runInWorld(world, 'module', 'abort', 'off')).toMatchObject({
         exitCode: 1,
-        stderr: 'module off is disabled\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+        stderr: 'error: module off is disabled\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
       });
       expect(await runInWorld(world, 'module', 'abort', 'nothing')).toMatchObject({ exitCode: 1 });
     });

@@ -109,7 +109,7 @@ describeApiIndependent((backend) => {
       expect(late).toMatchObject({
         exitCode: 1,
         stderr:
-          'hook hang.sh does not run; no hook runs\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+          'error: hook hang.sh does not run; no hook runs\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
       });
     });
   });
@@ -189,7 +189,7 @@ export default defineHook({ kubernetes: [{ name: 'maps', kind: 'ConfigMap', apiV
       expect(await abort('hooks/same.sh')).toMatchObject({
         exitCode: 1,
         stderr:
-          'several hooks have this name: name one of one/hooks/same.sh, two/hooks/same.sh\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
+          'error: several hooks have this name: name one of one/hooks/same.sh, two/hooks/same.sh\nCode: REQUEST_REFUSED, explained in docs/errors.md\n',
       });
       expect(await abort('hooks/same.sh', '--queue', 'b', '--drop')).toMatchObject({ exitCode: 0 });
       await vi.waitFor(

@@ -46,7 +46,7 @@ function queueRows(queue: Fields, now: Now): (readonly string[])[] {
   if (tasks.length === 0) return [[name, '-', 'empty', '', '', '', '', '', '', '']];
   const status = fieldsOf(queue['status']);
   const rows = equalTasks(tasks.map(comparedTask)).map(({ task, place, count }) => {
-    const failures = Number(task['failures']);
+    const { failures } = task;
     const title = `${recordedRunTitle(task)}${count > 1 ? ` ×${count}` : ''}`;
     const waits = listOf(task['waits']).map((wait) => stringOf(wait['text']));
     return [
