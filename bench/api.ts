@@ -1,6 +1,7 @@
 import { redactedResponse } from '@addon-operator/http-server/response';
 import { Redactor } from '@addon-operator/masking/redactor';
 import { apiResponse } from '../src/server/api/api-handler.ts';
+import { trustedRequester } from '../src/server/api/requester.ts';
 import { createView, type ViewDeps } from '../src/views/operator-view.ts';
 import { NO_COMMANDS } from '../test/support/daemon-view-stub.ts';
 import { name, type OperatorLab, operatorLab } from '../test/support/operator-lab.ts';
@@ -50,7 +51,8 @@ export async function benchApi(): Promise<void> {
   const never = new AbortController().signal;
   const body = async (path: string): Promise<string> => {
     const request = { method: 'GET', path: `/api/v1${path}`, query: new URLSearchParams() };
-    return redactedResponse(await apiResponse(parts, request, never), redactor).body;
+    return redactedResponse(await apiResponse(parts, request, trustedRequester('bench'), never), redactor)
+      .body;
   };
   for (const [path, maxBytes] of AIMS) {
     const data: unknown = JSON.parse(await body(path));

@@ -1,14 +1,15 @@
 /**
  * The frame of the page: navigation, the page for the current place, the banner for a lost connection, the help dialog. A
- * standby and a visitor without a token get a page of their own instead, because nothing else can be read.
+ * standby and a visitor who is not signed in get a page of their own instead, because nothing else can be read. When a sign-in
+ * ends, the last state stays on the screen.
  */
 
 import { computed, signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { link, linkProblem, live, standby } from './lib/live.ts';
+import { link, linkProblem, linkStatus, live, standby } from './lib/live.ts';
 import type { Place } from './lib/places.ts';
-import { location, token } from './lib/site.ts';
+import { location, signInMode, signOut, token } from './lib/site.ts';
 import { nextTheme, theme } from './lib/theme.ts';
 import { AboutPage } from './pages/about.tsx';
 import { DocsPage } from './pages/docs.tsx';
@@ -16,11 +17,11 @@ import { GraphPage } from './pages/graph.tsx';
 import { ModulePage } from './pages/module.tsx';
 import { ModulesPage } from './pages/modules.tsx';
 import { NextPage } from './pages/next.tsx';
-import { NoTokenPage } from './pages/no-token.tsx';
 import { NowPage } from './pages/now.tsx';
 import { QueuePage, QueuesPage } from './pages/queues.tsx';
 import { RunPage } from './pages/run.tsx';
 import { RunsPage } from './pages/runs.tsx';
+import { SignInBanner, SignInPage } from './pages/sign-in.tsx';
 import { StandbyPage } from './pages/standby.tsx';
 import { TimelinePage } from './pages/timeline.tsx';
 import { isSearchOpen, Search } from './parts/search.tsx';
@@ -43,14 +44,15 @@ export const isHelpOpen = signal(false);
 
 export function App(): VNode {
   if (standby.value !== undefined) return <StandbyPage standby={standby.value} />;
-  if (token.value === '' || link.value === 'refused') return <NoTokenPage />;
+  const isRefused = link.value === 'refused' || (token.value === '' && signInMode !== 'proxy');
+  if (isRefused && !live.value.isReady) return <SignInPage />;
   return (
     <>
       <SkipLink />
       <div class="shell">
         <Navigation />
         <div class="content">
-          <Banner />
+          {isRefused ? <SignInBanner /> : <Banner />}
           <main id="main" tabIndex={-1}>
             <Page place={location.value.place} />
           </main>
@@ -167,6 +169,11 @@ function Navigation(): VNode {
         >
           Keys
         </button>
+        {signInMode === 'kubernetes' && (
+          <button type="button" onClick={signOut}>
+            Sign out
+          </button>
+        )}
       </div>
     </header>
   );
@@ -185,7 +192,9 @@ function Banner(): VNode | null {
   if (link.value !== 'away') return null;
   return (
     <p class="banner" role="alert">
-      <strong>The operator does not respond.</strong>{' '}
+      <strong>
+        {linkStatus.value === 503 ? 'The operator cannot show its state.' : 'The operator does not respond.'}
+      </strong>{' '}
       {live.value.isReady ? 'The page shows its last state.' : 'Its state is not known yet.'} Trying again …
       {linkProblem.value !== '' && <span class="dim"> ({linkProblem.value})</span>}
     </p>

@@ -48,6 +48,8 @@ export interface Cluster {
    * For Module objects and their Events: without a limit, since they are written only on changes.
    */
   readonly status: KubeClient;
+  /** For the access reviews of the page, which limits them itself. */
+  readonly reviews: KubeClient;
   /** Whether the API server responds to any client except `lease`. */
   readonly health: ApiHealth;
   readonly discovery: Discovery;
@@ -122,6 +124,7 @@ export async function connectCluster(
   const monitor = client(settings.helmMonitorQps, settings.helmMonitorBurst);
   const helm = client(0, 0);
   const status = client(0, 0);
+  const reviews = client(0, 0);
   const lease = new HttpKubeClient({ access, credentials, clock: host.steadyClock, random, version });
   return {
     access,
@@ -131,6 +134,7 @@ export async function connectCluster(
     lease,
     monitor,
     status,
+    reviews,
     health,
     discovery: new Discovery({ kube: main, clock, log: host.log }),
     patchAccess: new SeenAccess(),

@@ -314,7 +314,7 @@ async function startOperator(
     stop,
     running,
   });
-  await page.show({ api });
+  await page.show({ api, kube: base.cluster.reviews });
   startUp(lifecycle, built.handle, { stop, abort });
   // Loops that queue tasks start after the queues, so that the tasks of the start come first.
   startLoops(host, { settings, built, configMap, objects, delivery, stop, running });

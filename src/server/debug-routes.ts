@@ -157,7 +157,7 @@ export function debugHandler(
     redactor === undefined ? response : redactedResponse(response, redactor);
   return async (request, signal, origin) => {
     if (request.path.startsWith(`${API_PREFIX}/`))
-      return await api(request, signal, isReadOnly ? undefined : trustedRequester(clientOf(origin)));
+      return await api(request, signal, trustedRequester(clientOf(origin), { allowsActions: !isReadOnly }));
     // Of a path that is known only with another method the client learns that the method is wrong, not the path.
     const matching = routes.filter((route) => route.pattern.test(request.path));
     const route = matching.find(({ method }) => method === request.method);

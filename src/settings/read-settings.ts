@@ -11,6 +11,7 @@ import { authorizationProblems } from './authorization-settings.ts';
 import { debugProblems } from './debug-settings.ts';
 import { leaseTimeProblems } from './lease-settings.ts';
 import type { Setting } from './setting.ts';
+import { uiProblems } from './ui-settings.ts';
 
 /** Where settings come from. */
 export interface SettingSources {
@@ -109,6 +110,6 @@ function problemsBetween(settings: Settings, { env, flags, running = {} }: Setti
       );
     problems.push(...leaseTimeProblems(settings));
   }
-  problems.push(...authorizationProblems(settings), ...debugProblems(settings));
+  problems.push(...authorizationProblems(settings), ...debugProblems(settings), ...uiProblems(settings));
   return problems;
 }

@@ -3,6 +3,7 @@
  * error message. A parser returns undefined for what it does not accept, and never throws. `read-settings.ts` calls it.
  */
 
+import { isIP } from 'node:net';
 import { parseGoDuration } from '@addon-operator/strings/go-duration';
 
 /** How the text of a flag or variable becomes a value. */
@@ -92,6 +93,31 @@ export function listType(separator: string, placeholder: string): SettingType<re
         .filter((item) => item !== ''),
   };
 }
+
+/** Networks as `address/bits`, separated by commas; an address alone is a network of one. */
+export const networksType: SettingType<readonly string[]> = {
+  placeholder: 'list',
+  accepted: 'networks such as 10.0.0.0/8 or fd00::/8, separated by ","',
+  parse: (input) => {
+    const networks = listType(',', 'list')
+      .parse(input)
+      ?.map((item) => (isIP(item) === 0 ? item : `${item}/${isIP(item) === 4 ? 32 : 128}`));
+    return networks?.every(isNetwork) === true ? networks : undefined;
+  },
+};
+
+function isNetwork(text: string): boolean {
+  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+/** A name of an HTTP header. */
+export const headerNameType: SettingType<string> = {
+  placeholder: 'header',
+  accepted: 'the name of a header',
+  parse: (input) => (/^[A-Za-z0-9-]+$/.test(input) ? input : undefined),
+};
 
 /** `key=value` pairs separated by commas. */
 const labelsType: SettingType<Readonly<Record<string, string>>> = {

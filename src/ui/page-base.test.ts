@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pageFor } from './ui-handler.ts';
 
-const NO_MARKS = { actions: false, standby: false };
+const NO_MARKS = { actions: false, standby: false, auth: 'token' } as const;
 
 test.each([
   ['', './'],
@@ -22,12 +22,15 @@ test('a base that the build wrote is replaced', () => {
   expect(pageFor('<head><base href="/">', 'a/b', NO_MARKS)).toBe('<head><base href="../">');
 });
 
-test('the page learns from its head whether it may offer actions, and whether the replica is a standby', () => {
+test('the page learns from its head whether it may offer actions, whether the replica is a standby, and how to sign in', () => {
   const head = '<head><base href="./">';
-  expect(pageFor('<head>', '', { actions: true, standby: false })).toBe(
+  expect(pageFor('<head>', '', { ...NO_MARKS, actions: true })).toBe(
     `${head}<meta name="actions" content="on">`,
   );
-  expect(pageFor('<head>', '', { actions: false, standby: true })).toBe(
+  expect(pageFor('<head>', '', { ...NO_MARKS, standby: true })).toBe(
     `${head}<meta name="standby" content="on">`,
+  );
+  expect(pageFor('<head>', '', { ...NO_MARKS, auth: 'proxy' })).toBe(
+    `${head}<meta name="sign-in" content="proxy">`,
   );
 });

@@ -4,6 +4,7 @@
  */
 
 import { fileURLToPath } from 'node:url';
+import type { Clock } from '@addon-operator/base/clock';
 import type { Logger } from '@addon-operator/base/log';
 import { OWN_CODE } from '../own-code.ts';
 import type { UiSettings } from '../settings/ui-settings.ts';
@@ -14,7 +15,8 @@ interface PageParts {
   readonly settings: UiOptions['settings'] & Pick<UiSettings, 'ui'>;
   readonly host: {
     readonly log: Logger;
-    /** Called with the address of the page and its token, when it is about the operator. */
+    readonly clock: Clock;
+    /** Called with the address of the page, and its token if it has one, when it is about the operator. */
     readonly onUi?: (address: string) => void;
   };
   readonly running: AsyncDisposableStack;
@@ -41,7 +43,14 @@ export class Page {
       // Not loaded where the page is off.
       const { startUi } = await import('./start-ui.ts');
       const directory = fileURLToPath(new URL('../dist/ui', OWN_CODE));
-      this.#server = await startUi({ settings, content, directory, log: host.log, running });
+      this.#server = await startUi({
+        settings,
+        content,
+        directory,
+        clock: host.clock,
+        log: host.log,
+        running,
+      });
     } else {
       this.#server.show(content);
       // What the API reads ends before what a standby needs.

@@ -1,8 +1,8 @@
 /**
  * The HTTP handler of the page in the browser and of its API. Checks come in this order: the host and origin of the
- * request (DNS rebinding, other sites), whether this replica leads, the token for everything but the files of the page,
- * the content type of actions. Only then is a request passed to `server/api/`. The files of the page are public, because
- * they say nothing about the operator.
+ * request (DNS rebinding, other sites), whether this replica leads, the sign-in for everything but the files of the page,
+ * the content type of actions. Only then is a request passed to `server/api/`, which checks what the client may read and do.
+ * The files of the page are public, because they say nothing about the operator.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
@@ -14,22 +14,33 @@ import {
 } from '@addon-operator/http-server/response';
 import type { RequestHandler, RequestOrigin, ServerRequest } from '@addon-operator/http-server/serve';
 import type { StaticFiles } from '@addon-operator/http-server/static-files';
+import type { KubeClient } from '@addon-operator/kube-client/kube-client';
 import { API_ROUTES, type Api } from '../server/api/api.ts';
 import { API_PREFIX } from '../server/api/api-handler.ts';
 import { apiError } from '../server/api/api-response.ts';
-import { trustedRequester } from '../server/api/requester.ts';
+import { RequestRefusal } from '../server/api/request-refusal.ts';
+import type { Requester } from '../server/api/requester.ts';
 import { standbyResponse } from '../server/api/standby-response.ts';
-import { bearerToken, isSameToken } from '../server/debug-access.ts';
+import type { UiSettings } from '../settings/ui-settings.ts';
 import type { Standby } from '../status/standby.ts';
+import type { SignIn } from './sign-in.ts';
 
 /** The subject of the page: an operator, or a standby. */
-export type UiContent = { readonly api: Api } | { readonly standby: () => Standby };
+export type UiContent =
+  | { readonly api: Api; readonly kube: Pick<KubeClient, 'request'> }
+  | { readonly standby: () => Standby };
+
+/** What is served; without a sign-in for the page of a standby. */
+export type ServedContent =
+  | { readonly api: Api; readonly signIn: SignIn }
+  | { readonly standby: () => Standby };
 
 export interface UiHandlerOptions extends RequestGate {
   /** Called for each request. */
-  readonly content: () => UiContent;
+  readonly content: () => ServedContent;
   readonly files: StaticFiles;
-  readonly token: string;
+  /** How people sign in; the page asks for it. */
+  readonly auth: UiSettings['uiAuth'];
   /** Whether the page may run, stop, pause and resume modules. */
   readonly hasActions: boolean;
 }
@@ -55,8 +66,6 @@ const COMPILED = UI_ROUTES.map((route) => ({
   pattern: new RegExp(`^${route.path.replace('{name}', '[^/]+').replace('{rest}', '.*')}$`, 's'),
 }));
 
-const TOKEN_HEADER = 'x-addon-operator-token';
-
 const NOT_BUILT = errorResponse(
   503,
   'REQUEST_REFUSED',
@@ -77,24 +86,27 @@ export function uiHandler(options: UiHandlerOptions): RequestHandler {
     const matching = COMPILED.filter(({ pattern }) => pattern.test(request.path)).map(({ route }) => route);
     if (!matching.some(({ isPublic }) => isPublic)) {
       if (!isApi) return NOT_FOUND;
-      const given = tokenOf(origin.headers);
-      if (given === undefined || !isSameToken(given, options.token))
-        return refuse(401, '401 unauthorized: open the address that `addon-operator ui` prints');
+      // Unreachable, since a standby has responded above; it narrows the type.
+      if ('standby' in content) return NOT_FOUND;
+      const requester = await requesterOf(content.signIn, origin);
+      if (requester instanceof RequestRefusal) return refuse(requester.status, requester.message);
       const isAction = matching.some(({ method }) => method === 'POST');
       if (isAction && request.method === 'POST' && !isJson(origin.headers['content-type']))
         return refuse(415, 'send the header "Content-Type: application/json"');
-      // Unreachable, since a standby has responded above; it narrows the type.
-      if ('standby' in content) return NOT_FOUND;
-      return await content.api(request, signal, options.hasActions ? trustedRequester('page') : undefined);
+      return await content.api(request, signal, requester);
     }
     if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED;
     return await pageResponse(options, request, origin);
   };
 }
 
-/** Proxies with users of their own need "Authorization" themselves, and API servers remove it. */
-function tokenOf({ [TOKEN_HEADER]: own, authorization }: RequestOrigin['headers']): string | undefined {
-  return own === undefined ? bearerToken(authorization) : String(own);
+async function requesterOf(signIn: SignIn, origin: RequestOrigin): Promise<Requester | RequestRefusal> {
+  try {
+    return await signIn(origin);
+  } catch (error) {
+    if (error instanceof RequestRefusal) return error;
+    throw error;
+  }
 }
 
 /** Forms of pages elsewhere cannot send this type. */
@@ -103,7 +115,7 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 async function pageResponse(
-  { files, hasActions, content }: UiHandlerOptions,
+  { files, hasActions, auth, content }: UiHandlerOptions,
   { path }: ServerRequest,
   { rawPath, headers }: RequestOrigin,
 ): Promise<RouteResponse> {
@@ -136,6 +148,7 @@ async function pageResponse(
     body: pageFor(html, rawPath.slice('/ui/'.length), {
       actions: hasActions,
       standby: 'standby' in content(),
+      auth,
     }),
   };
 }
@@ -156,16 +169,24 @@ function redirectResponse(location: string): RouteResponse {
  * @param html `index.html` as it was built
  * @param rawPath below the directory of the page, with percent escapes: an escaped slash is part of a name
  * @param marks what the page reads from a `<meta>` of that name: whether it may offer `actions`, and whether the replica is
- *   a `standby`
+ *   a `standby`, and how people sign in where that is not a token in the address
  */
 export function pageFor(
   html: string,
   rawPath: string,
-  { actions, standby }: { readonly actions: boolean; readonly standby: boolean },
+  {
+    actions,
+    standby,
+    auth,
+  }: { readonly actions: boolean; readonly standby: boolean; readonly auth: UiSettings['uiAuth'] },
 ): string {
   const base = `<base href="${'../'.repeat(rawPath.split('/').length - 1) || './'}">`;
-  const marks = [actions ? 'actions' : [], standby ? 'standby' : []].flat();
-  const metas = marks.map((name) => `<meta name="${name}" content="on">`).join('');
+  const marks = [
+    ...(actions ? [['actions', 'on']] : []),
+    ...(standby ? [['standby', 'on']] : []),
+    ...(auth === 'token' ? [] : [['sign-in', auth]]),
+  ];
+  const metas = marks.map(([name, value]) => `<meta name="${name}" content="${value}">`).join('');
   return html.replace(/<base\b[^>]*>/gi, '').replace(/<head\b[^>]*>/i, (head) => `${head}${base}${metas}`);
 }
 

@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
-import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
+import { type Clock, systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { serve } from '@addon-operator/http-server/serve';
 import { StaticFiles } from '@addon-operator/http-server/static-files';
@@ -7,21 +7,21 @@ import { expect, onTestFinished, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { createApi } from '../server/api/api.ts';
+import { trustedRequester } from '../server/api/requester.ts';
 import { MAX_STREAMS, TICK_MS } from '../server/api/stream-hub.ts';
 import { SECURITY_HEADERS } from './start-ui.ts';
 import { uiHandler } from './ui-handler.ts';
 
-const TOKEN = 'right-token';
 const TICKS = 200;
 
 /** Serves the API as the page has it, and returns the port. */
-async function start(view = daemonView(), clock: SteadyClock = systemClock): Promise<number> {
+async function start(view = daemonView(), clock: Clock = systemClock): Promise<number> {
   const identity = { ...NO_COMMANDS.identity, clock };
   const api = createApi({ view, ...NO_COMMANDS, identity, parameters: { list: () => [] } });
   const handler = uiHandler({
-    content: () => ({ api }),
+    content: () => ({ api, signIn: async () => trustedRequester('page', { allowsActions: false }) }),
     files: new StaticFiles('/nonexistent'),
-    token: TOKEN,
+    auth: 'token',
     allowedHosts: [],
     hasActions: false,
   });
@@ -32,8 +32,7 @@ async function start(view = daemonView(), clock: SteadyClock = systemClock): Pro
 
 async function open(port: number): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const headers = { 'x-addon-operator-token': TOKEN };
-  const options = { host: '127.0.0.1', port, path: '/api/v1/stream', headers, agent: false };
+  const options = { host: '127.0.0.1', port, path: '/api/v1/stream', agent: false };
   const request = get(options, resolve).on('error', reject);
   onTestFinished(() => void request.destroy());
   return await promise;

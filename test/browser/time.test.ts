@@ -62,6 +62,7 @@ describeBrowser('runs over time on the page', (lab) => {
     const marks = page.getByRole('listitem').filter({ hasText: 'the operator started' });
     expect(await marks.count()).toBe(2);
     await page.locator('.timeline rect.bad').last().click();
+    await page.waitForURL(/\/ui\/runs\/\d+$/u, SOON);
     await page.getByRole('heading', { level: 1, name: 'Run module web' }).waitFor(SOON);
   });
 });

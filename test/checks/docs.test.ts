@@ -24,7 +24,7 @@ const PAGES = [
 
 /** Flags of commands other than `start`, and of kubectl, helm, docker, npm, apt-get and pip. */
 const OTHER_FLAGS = new Set(
-  'runs as-test with-secrets module hook queue event binding object cluster failed drop key serial write for reason until replicas config state-dir reset sandbox-port help diff debug type all force history-max timeout install create-namespace set values no-color color take-ownership max-semi-space-size webhooks stop-deployment filter fix rule profile strict explain lang on order bundle dir with update watch jobs wrap apply coverage global-values reuse-values wait tail selector report copies no-install-recommends no-cache-dir from no-index find-links omit chmod argfile slurpfile allow-actions channel since version sign cosign-key keyring name server-side field-manager filename now to with-values keep older-than dry-run store open kubeconfig context pod problems template follow global-hooks-dir out for'.split(
+  'runs as-test with-secrets module hook queue event binding object cluster failed drop key serial write for reason until replicas config state-dir reset sandbox-port help diff debug type all force history-max timeout install create-namespace set values no-color color take-ownership max-semi-space-size webhooks stop-deployment filter fix rule profile strict explain lang on order bundle dir with update watch jobs wrap apply coverage global-values reuse-values wait tail selector report copies no-install-recommends no-cache-dir from no-index find-links omit chmod argfile slurpfile allow-actions channel since version sign cosign-key keyring name server-side field-manager filename now to with-values keep older-than dry-run store open kubeconfig context pod problems template follow global-hooks-dir out for clusterrole group user duration audience alpha-config email-domain oidc-username-prefix'.split(
     ' ',
   ),
 );
@@ -44,6 +44,7 @@ const OTHER_VARIABLES = [
   'MODULE_NAME',
   'NODE_EXTRA_CA_CERTS',
   'NO_COLOR',
+  'OAUTH2_PROXY_COOKIE_SECRET',
   'PYTHONDONTWRITEBYTECODE',
   'RETRY_PATH',
   'SETTINGS_PATH',

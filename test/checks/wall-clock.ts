@@ -52,6 +52,9 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'delivery/records.ts': 'since when content is missing, shown',
   'delivery/step-module.ts': 'windows of updates, and times that are kept in the cluster',
   'delivery/roll-back.ts': 'when a version failed, kept in the cluster',
+  'server/api/stream-route.ts': 'a sign-in ends when its token expires',
+  'ui/access-reviews.ts': 'tokens expire',
+  'ui/sign-in.ts': 'a sign-in ends when its token expires',
   'authorization/keyring.ts': 'signatures and keys expire',
 };
 

@@ -35,6 +35,9 @@ const REFUSED: readonly (readonly [values: string, message: RegExp])[] = [
     'ui.enabled=true,ui.ingress.enabled=true,ui.ingress.host=ops.example.com',
     /needs a proxy in the pod.*add one to containers/,
   ],
+  ['ui.enabled=true,ui.auth=proxy', /ui\.proxy\.secretName is empty/],
+  ['ui.enabled=true,ui.proxy.secretName=page', /ui\.auth is token: set it to proxy/],
+  ['ui.enabled=true,ui.auth=none', /ui.*auth/s],
   ['moduleStore.storageClassName=fast,moduleStore.existingClaim=mine', /moduleStore has both/],
   [
     'highAvailability.enabled=true,moduleStore.existingClaim=mine',

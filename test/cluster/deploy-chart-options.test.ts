@@ -18,6 +18,12 @@ interface PodSpec {
   readonly containers: readonly { readonly env?: readonly unknown[] }[];
 }
 
+interface RoleObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly rules: readonly { readonly resources: readonly string[] }[];
+}
+
 interface ChartObject {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
@@ -140,6 +146,36 @@ describeCluster('options of the chart that concern all objects', (cluster) => {
       value: 'ops.example.com',
     });
   });
+
+  test.each([
+    ['token', [], 0],
+    ['kubernetes', ['subjectaccessreviews', 'tokenreviews'], 2],
+    ['proxy', ['subjectaccessreviews'], 2],
+  ])(
+    'with ui.auth %s the operator may create %j, and there are %i roles for people',
+    async (auth, reviews, roles) => {
+      const flags = ['--set', `ui.enabled=true,ui.auth=${auth}`];
+      if (auth === 'proxy') flags.push('--set=ui.proxy.secretName=page');
+      const { stdout } = await helmOf(cluster(), HELM_VERSIONS[0])(
+        'template',
+        'op',
+        CHART,
+        ...IMAGE,
+        ...flags,
+      );
+      const objects = (loadAll(stdout) as (RoleObject | null)[]).filter((object) => object !== null);
+      const isForPeople = ({ metadata: { name } }: RoleObject): boolean => name.startsWith('addon-operator-');
+      const clusterRoles = objects.filter(({ kind }) => kind === 'ClusterRole');
+      expect(clusterRoles.filter(isForPeople)).toHaveLength(roles);
+      const own = clusterRoles.filter((role) => !isForPeople(role)).flatMap(({ rules }) => rules);
+      const granted = own.flatMap(({ resources }) => resources).filter((name) => name.endsWith('reviews'));
+      expect(granted.toSorted()).toEqual(reviews);
+      // Nothing binds the roles for people.
+      const bindings = JSON.stringify(objects.filter(({ kind }) => kind.endsWith('Binding')));
+      expect(bindings).not.toMatch(/addon-operator-(?:viewer|operator)/);
+      expect(stdout.includes('secretName: page')).toBe(auth === 'proxy');
+    },
+  );
 
   test('the notes lead to status and to the page', async () => {
     await using world = await World.create(await controlPlaneBackend(cluster()), {});

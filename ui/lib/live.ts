@@ -11,11 +11,11 @@ import { ApiError, request } from './api.ts';
 import { noteServerTime } from './clock.ts';
 import { afterEvents, EMPTY_STATE } from './live-state.ts';
 import type { StandbyResponse } from './responses.ts';
-import { isOfStandby, token } from './site.ts';
+import { isOfStandby, signInMode, token } from './site.ts';
 
 /**
- * `hidden`: the tab is in the background, so nothing is sent to it. `refused`: the token is missing or wrong. `standby`: the
- * replica does not lead.
+ * `hidden`: the tab is in the background, so nothing is sent to it. `refused`: the visitor is not signed in, or may not read.
+ * `standby`: the replica does not lead.
  */
 export type LinkState = 'connecting' | 'live' | 'away' | 'hidden' | 'refused' | 'standby';
 
@@ -25,6 +25,8 @@ export const live = signal(EMPTY_STATE);
 export const link = signal<LinkState>('connecting');
 /** Why there is no connection. */
 export const linkProblem = signal('');
+/** The status of the response that ended the connection; 0 without one. */
+export const linkStatus = signal(0);
 /** The replica, while it is a standby. */
 export const standby = signal<StandbyResponse | undefined>(undefined);
 /** Different after each change; what is not in the stream is read again then. */
@@ -81,7 +83,7 @@ export async function followOperator(): Promise<never> {
 
 /** Reads one connection to its end. @throws ApiError when it is refused or breaks */
 async function readStream(ended: AbortController, onResponse: () => void): Promise<void> {
-  if (token.value === '' && !isOfStandby) throw new ApiError(401, '', '');
+  if (token.value === '' && !isOfStandby && signInMode !== 'proxy') throw new ApiError(401, '', '');
   const headers: Record<string, string> = lastEventId === '' ? {} : { 'Last-Event-ID': lastEventId };
   const response = await request('stream', { headers, signal: ended.signal });
   if (response.body === null) return;
@@ -132,6 +134,7 @@ function take(events: readonly StreamEvent[]): void {
   standby.value = undefined;
   if (live.value.isReady) link.value = 'live';
   linkProblem.value = '';
+  linkStatus.value = 0;
   changes.value += 1;
 }
 
@@ -145,8 +148,21 @@ function note(error: unknown, isHidden: boolean): void {
   // A standby that ends is still what the page was about.
   if (status !== 0) standby.value = found;
   if (found !== undefined) link.value = 'standby';
-  else link.value = status === 401 || status === 403 ? 'refused' : 'away';
+  else link.value = isRefusal(status) ? 'refused' : 'away';
+  linkStatus.value = status;
   linkProblem.value = error instanceof ApiError ? error.message : 'the operator sends nothing';
+}
+
+/** Not signed in, not allowed, or too many failed sign-ins: only the visitor can change that. */
+function isRefusal(status: number): boolean {
+  return status === 401 || status === 403 || status === 429;
+}
+
+/** A request beside the stream has found that the sign-in has ended. */
+export function noteSignedOut({ status, message }: ApiError): void {
+  link.value = 'refused';
+  linkStatus.value = status;
+  linkProblem.value = message;
 }
 
 /** Signals call a subscriber at once with the present value, which is no change. */

@@ -4,7 +4,7 @@
  */
 
 import { ApiError, read } from './api.ts';
-import { link } from './live.ts';
+import { noteSignedOut } from './live.ts';
 
 export interface Responded<Result> {
   /** The last one, also while it is read again. */
@@ -57,7 +57,7 @@ export class ResponseReader<Result> {
     } catch (error) {
       if (signal.aborted) return;
       const problem = error instanceof ApiError ? error : new ApiError(0, '', String(error));
-      if (problem.status === 401) link.value = 'refused';
+      if (problem.status === 401) noteSignedOut(problem);
       this.#onResponse({ data: this.#data, error: problem });
     }
   }

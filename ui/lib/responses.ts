@@ -4,6 +4,7 @@
 import type { RunDetails, RunList, RunView } from '../../src/journal/run-view.ts';
 import type { OperatorIdentity, ProcessUsage } from '../../src/server/api/api-route.ts';
 import type { AuditEntry } from '../../src/server/api/audit-list.ts';
+import type { ClientIdentity } from '../../src/server/api/requester.ts';
 import type { SearchResult } from '../../src/server/api/search.ts';
 import type { Timeline } from '../../src/server/api/timeline.ts';
 import type { DocsSection } from '../../src/server/search-docs.ts';
@@ -123,6 +124,11 @@ export interface AboutResponse
     readonly lastError: string;
   })[];
   readonly watches: readonly WatchView[];
+}
+
+/** `me` */
+export interface MeResponse extends ClientIdentity {
+  readonly actions: readonly { readonly action: string; readonly refusal: string | null }[];
 }
 
 /** `search?q=` */

@@ -29,6 +29,13 @@ export const allowsActions = document.querySelector('meta[name=actions][content=
 /** Whether the server was no leader when it sent the page: such a replica answers without a token. */
 export const isOfStandby = document.querySelector('meta[name=standby]') !== null;
 
+/** How people sign in; the server writes it into the page unless it is the token in the address. */
+export const signInMode = signInOf(document.querySelector('meta[name=sign-in]')?.getAttribute('content'));
+
+function signInOf(word: string | null | undefined): 'token' | 'kubernetes' | 'proxy' {
+  return word === 'kubernetes' || word === 'proxy' ? word : 'token';
+}
+
 /** Empty where there is none. */
 export const token = signal(takeToken());
 
@@ -102,6 +109,12 @@ function takeToken(): string {
 
 function tokenIn(hash: string): string {
   return new URLSearchParams(hash.slice(1)).get('token') ?? '';
+}
+
+/** Forgets the token of this tab. */
+export function signOut(): void {
+  sessionStorage.removeItem(TOKEN_KEY);
+  token.value = '';
 }
 
 /** Uses a token, or the one in an address, that was pasted. */

@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact';
 import { changes } from '../lib/live.ts';
+import { useMe } from '../lib/me.ts';
 import type { AboutResponse, AuditResponse } from '../lib/responses.ts';
 import { bytesText, durationText, spanText } from '../lib/time-text.ts';
 import { useResponse } from '../lib/use-response.ts';
@@ -42,6 +43,7 @@ export function AboutPage(): VNode {
 
 /** Version, pod, role and start of the operator. */
 function Identity({ about }: { about: AboutResponse }): VNode {
+  const me = useMe();
   return (
     <dl class="facts">
       <dt>Version</dt>
@@ -66,6 +68,19 @@ function Identity({ about }: { about: AboutResponse }): VNode {
       </dd>
       <dt>This page</dt>
       <dd>{about.allowsActions ? 'can act: run, pause, stop and more' : 'is read-only'}</dd>
+      {me !== undefined && (
+        <>
+          <dt>Signed in as</dt>
+          <dd>
+            {me.user}
+            {me.expiresAt !== null && (
+              <>
+                , until <Time at={me.expiresAt} />
+              </>
+            )}
+          </dd>
+        </>
+      )}
     </dl>
   );
 }

@@ -3,6 +3,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { changes } from '../lib/live.ts';
+import { useRefusals } from '../lib/me.ts';
 import { pathTo } from '../lib/places.ts';
 import type { DiffResponse, DriftResponse, HistoryResponse } from '../lib/responses.ts';
 import { durationText } from '../lib/time-text.ts';
@@ -153,6 +154,7 @@ function Revisions({
   hasVersions: boolean;
 }): VNode {
   const [compared, setCompared] = useState<readonly [number, number]>();
+  const refusal = useRefusals(name).get('rollback');
   if (revisions.length === 0) return <Empty>There is no release.</Empty>;
   return (
     <>
@@ -206,6 +208,7 @@ function Revisions({
                         to={String(revision)}
                         title={`revision ${revision}`}
                         hasValues={more.hasSection}
+                        refusal={refusal}
                       />
                     )}
                   </td>

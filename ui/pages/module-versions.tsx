@@ -7,6 +7,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { changes } from '../lib/live.ts';
+import { useRefusals } from '../lib/me.ts';
 import type { HistoryResponse, ModuleExplanation } from '../lib/responses.ts';
 import { runAction } from '../lib/run-action.ts';
 import { allowsActions } from '../lib/site.ts';
@@ -131,6 +132,7 @@ export function DeliveredVersions({
   name: string;
   versions: HistoryResponse['versions'];
 }): VNode | null {
+  const refusal = useRefusals(name).get('rollback');
   if (versions.length === 0) return null;
   const running = versions.find(({ outcome }) => outcome === 'running');
   return (
@@ -165,7 +167,13 @@ export function DeliveredVersions({
               </td>
               <td class="number">
                 {digest !== running?.digest && (
-                  <RollBack name={name} to={version} title={`version ${version}`} hasValues={hasValues} />
+                  <RollBack
+                    name={name}
+                    to={version}
+                    title={`version ${version}`}
+                    hasValues={hasValues}
+                    refusal={refusal}
+                  />
                 )}
               </td>
             </tr>
@@ -182,12 +190,15 @@ export function RollBack({
   to,
   title,
   hasValues,
+  refusal,
 }: {
   name: string;
   /** A version, or the number of a revision. */
   to: string;
   title: string;
   hasValues: boolean;
+  /** Why this user may not; undefined if it may. */
+  refusal: string | undefined;
 }): VNode | null {
   const [isAsking, setAsking] = useState(false);
   const [result, setResult] = useState<{ text: string; isError: boolean }>();
@@ -205,6 +216,8 @@ export function RollBack({
         type="button"
         class="small"
         aria-label={`Roll back to ${title}`}
+        disabled={refusal !== undefined}
+        title={refusal}
         onClick={() => setAsking(true)}
       >
         Roll back …

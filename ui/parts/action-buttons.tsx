@@ -8,6 +8,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ACTIONS } from '../../src/server/api/actions.ts';
 import type { ActionName } from '../../src/status/action-names.ts';
 import { changes } from '../lib/live.ts';
+import { useRefusals } from '../lib/me.ts';
 import {
   type ActionFields,
   type ActionResult,
@@ -35,6 +36,11 @@ function Buttons({ actions, target, onDone }: ActionButtonsProps): VNode {
   const [asked, setAsked] = useState<ActionName>();
   const [result, setResult] = useState<ActionResult>();
   const [isBusy, setBusy] = useState(false);
+  const refusals = useRefusals(target.module);
+  // Which module a queue or a hook concerns, only the operator knows: it decides when the button is used.
+  const refusalOf = (action: ActionName): string | undefined =>
+    ['module', 'operator'].includes(ACTIONS[action].target) ? refusals.get(action) : undefined;
+  const refused = actions.find((action) => refusalOf(action) !== undefined);
   const described = actions.find((action) => action === shown) ?? actions[0];
   const run = async (action: ActionName, fields?: ActionFields): Promise<void> => {
     setAsked(undefined);
@@ -56,8 +62,8 @@ function Buttons({ actions, target, onDone }: ActionButtonsProps): VNode {
               key={action}
               type="button"
               class="small"
-              disabled={isBusy}
-              title={does}
+              disabled={isBusy || refusalOf(action) !== undefined}
+              title={refusalOf(action) ?? does}
               aria-label={`${label} (${targetName(action, target)})`}
               onPointerEnter={() => setShown(action)}
               onFocus={() => setShown(action)}
@@ -76,6 +82,8 @@ function Buttons({ actions, target, onDone }: ActionButtonsProps): VNode {
           {ACTIONS[described].label}: {ACTIONS[described].does}
         </p>
       )}
+      {/* Not everyone can see the title of a disabled button. */}
+      {refused !== undefined && <p class="dim">{refusalOf(refused)}</p>}
       {asked !== undefined && (
         <ActionDialog
           action={asked}

@@ -29,6 +29,14 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- with .Values.ui -}}
+{{- if and .enabled (eq .auth "proxy") (not .proxy.secretName) -}}
+{{- fail "ui.auth is proxy, but ui.proxy.secretName is empty: name a Secret whose key `secret` is what the proxy sends, otherwise any client could name a user (docs/ui.md)" -}}
+{{- end -}}
+{{- if and .proxy.secretName (ne .auth "proxy") -}}
+{{- fail (printf "ui.proxy.secretName is set, but ui.auth is %s: set it to proxy, or remove the Secret" .auth) -}}
+{{- end -}}
+{{- end -}}
 {{- with .Values.ui.ingress -}}
 {{- if .enabled -}}
 {{- if not $.Values.ui.enabled -}}

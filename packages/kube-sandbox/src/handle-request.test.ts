@@ -87,6 +87,20 @@ test('no user is refused anything', () => {
   });
 });
 
+test('every token is valid until it expires', () => {
+  const path = '/apis/authentication.k8s.io/v1/tokenreviews';
+  const review = (token: string) => lab.create(path, { spec: { token } }).body;
+  const until = (exp: number): string => `a.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.c`;
+  const soon = Math.floor(lab.clock.wallMs() / 1_000) + 60;
+  for (const token of ['any', 'a.b.c', until(soon)])
+    expect(review(token)).toMatchObject({
+      kind: 'TokenReview',
+      status: { authenticated: true, user: { username: 'sandbox' } },
+    });
+  for (const token of ['', until(soon - 61)])
+    expect(review(token)).toMatchObject({ status: { user: {}, error: expect.any(String) as string } });
+});
+
 test('an unreadable response is refused', () => {
   expect(lab.get('/api/v1/nodes', 'application/vnd.kubernetes.protobuf')).toMatchObject({
     status: 406,

@@ -1,4 +1,4 @@
-import { isObject } from '@addon-operator/json';
+import { fieldsOf, isObject, parseJson } from '@addon-operator/json';
 import { negotiate } from './accept.ts';
 import { type ApiRequest, type ApiResponse, type BodyResponse, jsonResponse } from './api-request.ts';
 import type { ApiState, WriteOptions } from './api-state.ts';
@@ -102,10 +102,11 @@ function reviewResponse(
   warnings: readonly string[],
 ): ApiResponse {
   const review = recordUpdate(undefined, draft, kind, writer(state, writeOptions(request)));
-  return jsonResponse(201, responseReview(kind, review), { warnings });
+  return jsonResponse(201, responseReview(kind, review, state.clock.wallMs()), { warnings });
 }
 
 const ALL = ['*'];
+const USER = { username: 'sandbox', groups: ['system:masters', 'system:authenticated'] };
 
 const ANSWERS: Readonly<Record<string, Fields>> = {
   LocalSubjectAccessReview: { allowed: true },
@@ -116,15 +117,32 @@ const ANSWERS: Readonly<Record<string, Fields>> = {
     nonResourceRules: [{ verbs: ALL, nonResourceURLs: ALL }],
     incomplete: false,
   },
-  SelfSubjectReview: {
-    userInfo: { username: 'sandbox', groups: ['system:masters', 'system:authenticated'] },
-  },
+  SelfSubjectReview: { userInfo: USER },
 };
 
-/** The response to a review: every user may do everything. */
-function responseReview(kind: ServedKind, review: ResourceObject): Fields {
+/** The response to a review: every token is valid until it expires, and every user may do everything. */
+function responseReview(kind: ServedKind, review: ResourceObject, nowMs: number): Fields {
   const { name: _name, ...metadata } = review.metadata;
-  return { ...review, metadata, status: ANSWERS[kind.kind] ?? {} };
+  const status = kind.kind === 'TokenReview' ? tokenStatus(review['spec'], nowMs) : ANSWERS[kind.kind];
+  return { ...review, metadata, status: status ?? {} };
+}
+
+function tokenStatus(spec: unknown, nowMs: number): Fields {
+  const { token, audiences = [] } = fieldsOf(spec);
+  const isAccepted = typeof token === 'string' && token !== '' && nowMs < expiryOf(token);
+  return isAccepted
+    ? { authenticated: true, user: USER, audiences }
+    : { user: {}, error: 'the token is empty or has expired' };
+}
+
+/** The claim `exp` of a JSON web token in milliseconds; any other token is valid for ever. */
+function expiryOf(token: string): number {
+  try {
+    const { exp } = fieldsOf(parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')));
+    return typeof exp === 'number' ? exp * 1_000 : Number.POSITIVE_INFINITY;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 /** Kinds that a PUT creates when they do not exist, as some of the real server's do. */

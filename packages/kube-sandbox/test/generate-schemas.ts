@@ -95,7 +95,7 @@ const SERVED: Readonly<Record<string, string>> = {
   v1: 'configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services',
   'apps/v1': 'controllerrevisions daemonsets deployments replicasets statefulsets',
   'events.k8s.io/v1': 'events',
-  'authentication.k8s.io/v1': 'selfsubjectreviews',
+  'authentication.k8s.io/v1': 'selfsubjectreviews tokenreviews',
   'authorization.k8s.io/v1':
     'localsubjectaccessreviews selfsubjectaccessreviews selfsubjectrulesreviews subjectaccessreviews',
   'autoscaling/v2': 'horizontalpodautoscalers',

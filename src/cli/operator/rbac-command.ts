@@ -6,6 +6,7 @@ import { inspect } from '../../app/inspect.ts';
 import { grantsFor } from '../../modules/access/grants.ts';
 import { neededAccess } from '../../plan/needed-access.ts';
 import { requestDebug } from '../../server/debug-client.ts';
+import type { UiSettings } from '../../settings/ui-settings.ts';
 import { type CliHost, fail } from '../cli-host.ts';
 import { harmless } from '../harmless.ts';
 import { printData } from '../output/print-data.ts';
@@ -53,7 +54,9 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
     return fail(host, `no module named ${found.unknown.join(', ')} in ${directories} (--modules-dir)`);
   }
   const { createdNamespaces, namespace } = found;
-  const access = [...found.access, ...(await accessSeenByDaemon(socketPath, host))];
+  // The chart grants them itself, with `ui.auth`.
+  const ofPage = options.format === 'values' ? [] : accessOfSignIn(settings);
+  const access = [...found.access, ...ofPage, ...(await accessSeenByDaemon(socketPath, host))];
   const grants = grantsFor(access, createdNamespaces);
   printData(host, rbacText(grants, options.format, namespace));
   const note = (text: string): unknown => host.stderr.write(`Note: ${text}\n`);
@@ -70,6 +73,18 @@ export async function rbacCommand(options: RbacOptions, host: CliHost): Promise<
 
 function isIn(access: Access, namespace: string): boolean {
   return 'resource' in access && access.namespace === namespace;
+}
+
+/** With a sign-in the page has the API server check tokens and accesses of its users. */
+function accessOfSignIn({ ui, uiAuth }: Pick<UiSettings, 'ui' | 'uiAuth'>): readonly ResourceAccess[] {
+  if (ui === 'off' || uiAuth === 'token') return [];
+  const create = { verbs: ['create'] };
+  return [
+    ...(uiAuth === 'kubernetes'
+      ? [{ group: 'authentication.k8s.io', resource: 'tokenreviews', ...create }]
+      : []),
+    { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', ...create },
+  ];
 }
 
 /** The roles do nothing until they are bound. */

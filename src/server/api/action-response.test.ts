@@ -240,7 +240,7 @@ async function askOperator(body: object) {
     onAction: (action) => void actions.push(action),
   };
   const requester: Requester = {
-    by: 'page (alice)',
+    ...trustedRequester('page (alice)'),
     refusalOf: async (verb, module) => {
       verbs.push([verb, module]);
       return await Promise.resolve(undefined);
@@ -320,7 +320,7 @@ test('the audit list has the last 200 requests, the newest first, and those that
 test('an action that the client may not request does nothing', async () => {
   const asked: unknown[] = [];
   const requester: Requester = {
-    by: 'page (alice)',
+    ...trustedRequester('page (alice)'),
     refusalOf: (verb, module) => Promise.resolve(`alice may not ${verb} module ${module ?? ''}`),
   };
   const request = { module: 'web', body: '{"action":"abort"}', requester };

@@ -21,7 +21,7 @@ import { operationResponse, type RequestOperation } from '../operation-response.
 import { queueRetryResponse } from '../queue-retry-response.ts';
 import { rollbackResponse } from '../rollback-response.ts';
 import { ACTION_FIELDS, ACTIONS, type ActionField, MODULE_ACTIONS, OPERATOR_ACTIONS } from './actions.ts';
-import { apiError, jsonResponse } from './api-response.ts';
+import { apiError, apiFailure, jsonResponse } from './api-response.ts';
 import type { AuditList } from './audit-list.ts';
 import type { Requester } from './requester.ts';
 
@@ -124,7 +124,7 @@ export async function actionResponse(
     parts.onAction?.(requested);
     return jsonResponse(202, { operation: { module, target, action, by, message } });
   } catch (error) {
-    return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
+    return apiFailure(error);
   }
 }
 

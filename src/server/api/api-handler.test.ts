@@ -6,6 +6,7 @@ import { failing, name, operatorLab } from '../../../test/support/operator-lab.t
 import type { DaemonView } from '../../status/daemon-view.ts';
 import { createView } from '../../views/operator-view.ts';
 import { apiResponse } from './api-handler.ts';
+import { trustedRequester } from './requester.ts';
 import { API_SCHEMAS } from './schemas.ts';
 
 const HISTORY: ReleaseHistory = {
@@ -97,7 +98,7 @@ async function request(target: string, view: DaemonView = daemonView(), method =
   const { signal } = new AbortController();
   const asked = { method, path: `/api/v1${url.pathname}`, query: url.searchParams };
   const parts = { view, identity: NO_COMMANDS.identity, parameters: { list: () => [PARAMETER] } };
-  const response = await apiResponse(parts, asked, signal);
+  const response = await apiResponse(parts, asked, trustedRequester('test'), signal);
   return { status: response.status, code: response.code, data: JSON.parse(response.body) as unknown };
 }
 

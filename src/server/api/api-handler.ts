@@ -5,8 +5,6 @@
  * specified in `schemas.ts`.
  */
 
-import { errorText } from '@addon-operator/base/error-text';
-import { codeOf } from '@addon-operator/base/errors';
 import { isoTime } from '@addon-operator/concurrency/bounded-time';
 import type { RouteResponse } from '@addon-operator/http-server/response';
 import type { ServerRequest } from '@addon-operator/http-server/serve';
@@ -18,9 +16,19 @@ import { type ModuleRow, moduleRow } from '../../status/module-row.ts';
 import type { NextItem } from '../../status/next-item.ts';
 import type { OperatorStatus } from '../../status/operator-status.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
-import { apiError, jsonResponse } from './api-response.ts';
-import { type ApiParts, type ApiRoute, clusterNameOf, numberOf, RequestRefusal } from './api-route.ts';
+import { apiFailure, jsonResponse } from './api-response.ts';
+import {
+  type ApiParts,
+  type ApiRoute,
+  accessTo,
+  clusterNameOf,
+  numberOf,
+  type RouteInput,
+} from './api-route.ts';
+import { meData } from './me.ts';
 import { MODULE_ROUTES } from './module-routes.ts';
+import { RequestRefusal } from './request-refusal.ts';
+import { type Requester, requireAccess } from './requester.ts';
 import { docsPage, searchResults } from './search.ts';
 import { MAX_TIMELINE_HOURS, timelineData } from './timeline.ts';
 
@@ -52,13 +60,14 @@ const RESULTS: readonly RunView['result'][] = [
 ];
 
 const ROUTES: readonly ApiRoute[] = [
-  { path: '/now', query: [], read: (parts) => nowData(parts) },
-  { path: '/queues', query: [], read: ({ view }) => ({ queues: queuesData(view) }) },
-  { path: '/modules', query: [], read: ({ view }) => ({ modules: modulesData(view) }) },
+  { path: '/now', query: [], access: 'list', read: (parts) => nowData(parts) },
+  { path: '/queues', query: [], access: 'list', read: ({ view }) => ({ queues: queuesData(view) }) },
+  { path: '/modules', query: [], access: 'list', read: ({ view }) => ({ modules: modulesData(view) }) },
   ...MODULE_ROUTES,
   {
     path: '/search',
     query: ['q'],
+    access: 'list',
     read: async ({ view, docs }, { query, signal }) => {
       const words = query.get('q') ?? '';
       const sections = words.trim() === '' ? [] : await docs?.search(words);
@@ -68,6 +77,7 @@ const ROUTES: readonly ApiRoute[] = [
   {
     path: '/docs',
     query: ['page'],
+    access: 'none',
     read: async (_parts, { query }) => {
       const page = query.get('page') ?? '';
       const found = await docsPage(page);
@@ -76,11 +86,13 @@ const ROUTES: readonly ApiRoute[] = [
       return found;
     },
   },
-  { path: '/about', query: [], read: aboutData },
-  { path: '/audit', query: [], read: ({ audit }) => ({ entries: audit?.entries ?? [] }) },
+  { path: '/about', query: [], access: 'list', read: aboutData },
+  { path: '/me', query: ['module'], access: 'none', read: (_parts, input) => meData(input) },
+  { path: '/audit', query: [], access: 'list', read: ({ audit }) => ({ entries: audit?.entries ?? [] }) },
   {
     path: '/runs',
     query: ['module', 'hook', 'queue', 'type', 'result', 'event', 'before', 'limit'],
+    access: 'list',
     read: ({ view }, { query }) => {
       const result = query.get('result') ?? undefined;
       return view.journal.list({
@@ -98,9 +110,12 @@ const ROUTES: readonly ApiRoute[] = [
   {
     path: '/runs/{name}',
     query: [],
+    access: 'values',
+    // A run that is not known has no module to ask about: whoever may see all values learns that it is too old.
+    moduleOf: ({ view }, name) => moduleOfRun(view.journal.details(runIdOf(name) ?? 0)),
     read: ({ view }, { name }) => {
-      // Up to 15 digits are exact as a number.
-      const details = /^\d{1,15}$/.test(name) ? view.journal.details(Number(name)) : undefined;
+      const id = runIdOf(name);
+      const details = id === undefined ? undefined : view.journal.details(id);
       if (details === undefined)
         throw new RequestRefusal(404, 'REQUEST_INVALID', `there is no run ${name}: it may be too old`);
       return details;
@@ -109,6 +124,7 @@ const ROUTES: readonly ApiRoute[] = [
   {
     path: '/events/{name}',
     query: [],
+    access: 'list',
     read: ({ view }, { name }) => {
       // A user may have copied the id of a run or of a trace instead of the id of the event.
       const other = view.journal.eventOf(name);
@@ -125,6 +141,7 @@ const ROUTES: readonly ApiRoute[] = [
   {
     path: '/timeline',
     query: ['hours'],
+    access: 'list',
     read: ({ view, identity }, { query }) =>
       timelineData(
         view,
@@ -135,6 +152,7 @@ const ROUTES: readonly ApiRoute[] = [
   {
     path: '/next',
     query: ['hours'],
+    access: 'list',
     read: ({ view }, { query }) => ({
       items: nextData(
         view,
@@ -157,6 +175,7 @@ const COMPILED = ROUTES.map((route) => ({
 export async function apiResponse(
   parts: ApiParts,
   { method, path, query }: Pick<ServerRequest, 'method' | 'path' | 'query'>,
+  requester: Requester,
   signal: AbortSignal,
 ): Promise<RouteResponse> {
   try {
@@ -165,11 +184,11 @@ export async function apiResponse(
     if (method !== 'GET') throw new RequestRefusal(405, 'REQUEST_INVALID', `${path} can only be read`);
     checkQuery(query, found.route.query);
     const name = found.pattern.exec(path)?.groups?.['name'] ?? '';
-    return jsonResponse(200, await found.route.read(parts, { name, query, signal }));
+    const access = accessTo(found.route, parts, name);
+    if (access !== undefined) await requireAccess(requester, access, signal);
+    return jsonResponse(200, await found.route.read(parts, { name, query, requester, signal }));
   } catch (error) {
-    // A refusal is a mistake of the client; anything else is ours, and has a code where it is known.
-    if (error instanceof RequestRefusal) return apiError(error.status, error.code, error.message);
-    return apiError(500, codeOf(error) ?? 'INTERNAL', errorText(error));
+    return apiFailure(error);
   }
 }
 
@@ -185,6 +204,18 @@ export function checkQuery(query: URLSearchParams, known: readonly string[]): vo
     if (query.getAll(name).length > 1)
       throw new RequestRefusal(400, 'REQUEST_INVALID', `query parameter "${name}" is given more than once`);
   }
+}
+
+/** In place of the module of a run: it belongs to none. */
+const GLOBAL = 'global';
+
+function moduleOfRun(run: Pick<RunView, 'module'> | undefined): string | undefined {
+  return run && (run.module || GLOBAL);
+}
+
+/** Up to 15 digits are exact as a number; undefined for anything else. */
+function runIdOf(name: string): number | undefined {
+  return /^\d{1,15}$/.test(name) ? Number(name) : undefined;
 }
 
 /** @throws Refusal for a result that no run has */
@@ -252,8 +283,8 @@ function nowData({ view, identity }: ApiParts): object {
 }
 
 /** Which operator this is, and how it fares. */
-function aboutData(parts: ApiParts): object {
-  const { view, identity, parameters, allowsActions = false } = parts;
+function aboutData(parts: ApiParts, { requester }: RouteInput): object {
+  const { view, identity, parameters } = parts;
   const { version, bootId, replica, namespace, role } = identity;
   return {
     version,
@@ -263,7 +294,7 @@ function aboutData(parts: ApiParts): object {
     namespace,
     cluster: clusterNameOf(parts),
     role,
-    allowsActions,
+    allowsActions: requester.allowsActions,
     process: identity.usage(),
     parameters: parameters.list().map(({ expiresAtMs, lastError, ...parameter }) => ({
       ...parameter,

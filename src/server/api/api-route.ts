@@ -3,12 +3,13 @@
  * request.
  */
 
-import type { SteadyClock } from '@addon-operator/base/clock';
-import type { ErrorCode } from '@addon-operator/base/errors';
+import type { Clock } from '@addon-operator/base/clock';
 import type { LogTail } from '@addon-operator/logging/log-tail';
 import type { RuntimeParameterView } from '../../settings/runtime-parameters.ts';
 import type { DaemonView } from '../../status/daemon-view.ts';
 import type { AuditList } from './audit-list.ts';
+import { RequestRefusal } from './request-refusal.ts';
+import type { ModuleAccess, Requester } from './requester.ts';
 import type { DocsIndex } from './search.ts';
 
 /** Which operator responds. */
@@ -17,7 +18,7 @@ export interface OperatorIdentity {
   /** Different after each start. */
   readonly bootId: string;
   readonly nowIso: () => string;
-  readonly clock: SteadyClock;
+  readonly clock: Clock;
   /** Name of the pod or the machine. */
   readonly replica: string;
   readonly namespace: string;
@@ -50,8 +51,6 @@ export interface ApiParts {
   readonly docs?: DocsIndex;
   /** The last actions; default none. */
   readonly audit?: Pick<AuditList, 'entries'>;
-  /** Whether the client may also change something; default false. */
-  readonly allowsActions?: boolean;
 }
 
 /** The name of the cluster by the settings, or else by the global values; empty without both. */
@@ -61,27 +60,47 @@ export function clusterNameOf({ identity, view }: Pick<ApiParts, 'identity' | 'v
   return typeof clusterName === 'string' ? clusterName : '';
 }
 
-/** A request that is refused. */
-export class RequestRefusal extends Error {
-  readonly status: number;
-  readonly code: ErrorCode;
-
-  constructor(status: number, code: ErrorCode, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
+/**
+ * What a client needs to read a route. `list`: the state of all modules. `get`: that of the module in the path. `values`: its
+ * values, or text that may show them. `none`: nothing besides a sign-in.
+ */
+export type ReadAccess = 'list' | 'get' | 'values' | 'none';
 
 export interface ApiRoute {
   /** Below the prefix; `{name}` is one part of the path. */
   readonly path: string;
   /** The query parameters it knows. */
   readonly query: readonly string[];
-  readonly read: (
-    parts: ApiParts,
-    input: { readonly name: string; readonly query: URLSearchParams; readonly signal: AbortSignal },
-  ) => object | Promise<object>;
+  readonly access: ReadAccess;
+  /** The module of a path that names something else; default: the name in the path. */
+  readonly moduleOf?: (parts: ApiParts, name: string) => string | undefined;
+  readonly read: (parts: ApiParts, input: RouteInput) => object | Promise<object>;
+}
+
+/** What a route reads from its request. */
+export interface RouteInput {
+  readonly name: string;
+  readonly query: URLSearchParams;
+  readonly requester: Requester;
+  readonly signal: AbortSignal;
+}
+
+/** The access that reading a route needs; undefined: none. */
+export function accessTo(
+  { access, moduleOf = (_parts, name) => name }: Pick<ApiRoute, 'access' | 'moduleOf'>,
+  parts: ApiParts,
+  name: string,
+): ModuleAccess | undefined {
+  switch (access) {
+    case 'none':
+      return undefined;
+    case 'list':
+      return { verb: 'list', module: undefined };
+    case 'get':
+      return { verb: 'get', module: moduleOf(parts, name) };
+    case 'values':
+      return { verb: 'get', module: moduleOf(parts, name), subresource: 'values' };
+  }
 }
 
 // Strict: `Number` alone would accept an empty string, signs and exponents.

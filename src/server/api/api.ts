@@ -14,7 +14,7 @@ import type { ApiParts } from './api-route.ts';
 import { AuditList } from './audit-list.ts';
 import type { Requester } from './requester.ts';
 import { DocsIndex } from './search.ts';
-import { LINE_TOPICS, MAX_STREAMS, StreamHub, TOPICS } from './stream-hub.ts';
+import { streamRoute } from './stream-route.ts';
 
 const ACTIONS_PATHS = ['/actions', '/modules/{name}/actions'] as const;
 const ACTIONS_PATTERN = new RegExp(`^${API_PREFIX}(?:/modules/(?<name>[^/]+))?/actions$`);
@@ -29,12 +29,12 @@ export const API_ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly pa
 /**
  * Handles requests below `/api/v1`; the signal aborts when the client goes away. Never rejects.
  *
- * @param requester undefined: every action is refused
+ * @param requester the client, which decides what it may read and do
  */
 export type Api = (
   request: ServerRequest,
   signal: AbortSignal,
-  requester: Requester | undefined,
+  requester: Requester,
 ) => Promise<RouteResponse>;
 
 export interface CreateApiParts extends Omit<ApiParts, 'audit'>, ActionParts {
@@ -49,61 +49,25 @@ export interface CreateApiParts extends Omit<ApiParts, 'audit'>, ActionParts {
  */
 export function createApi(parts: CreateApiParts): Api {
   const { redactor } = parts;
-  const docs = new DocsIndex();
   const audit = new AuditList();
-  const hub = new StreamHub({ ...parts, clock: parts.identity.clock });
+  const docs = new DocsIndex();
+  const stream = streamRoute(parts);
   const responseTo = async (
     request: ServerRequest,
     signal: AbortSignal,
-    requester: Requester | undefined,
+    requester: Requester,
   ): Promise<RouteResponse> => {
     const { method, path, body } = request;
-    if (path === `${API_PREFIX}/stream`) return streamResponse(hub, request);
+    if (path === `${API_PREFIX}/stream`) return await stream(request, requester, signal);
     const matched = ACTIONS_PATTERN.exec(path);
-    if (matched === null)
-      return await apiResponse(
-        { ...parts, docs, audit, allowsActions: requester !== undefined },
-        request,
-        signal,
-      );
+    if (matched === null) return await apiResponse({ ...parts, audit, docs }, request, requester, signal);
     if (method !== 'POST') return apiError(405, 'REQUEST_INVALID', 'an action is requested with POST');
-    if (requester === undefined) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
+    if (!requester.allowsActions) return apiError(403, 'REQUEST_REFUSED', 'actions are switched off here');
     const module = matched.groups?.['name'] ?? '';
     return await actionResponse({ ...parts, audit }, { module, body, requester }, signal);
   };
   return async (request, signal, requester) => {
     const response = await responseTo(request, signal, requester);
     return redactor === undefined ? response : redactedResponse(response, redactor);
-  };
-}
-
-const ALL_TOPICS = [...TOPICS, ...LINE_TOPICS];
-
-/** Follows the operator: the parameter `topics` selects some of them, `run` whose output. */
-function streamResponse(
-  hub: StreamHub,
-  { method, query, lastEventId }: Pick<ServerRequest, 'method' | 'query' | 'lastEventId'>,
-): RouteResponse {
-  if (method !== 'GET') return apiError(405, 'REQUEST_INVALID', 'a stream can only be read');
-  const unknown = [...query.keys()].find((name) => name !== 'topics' && name !== 'run');
-  if (unknown !== undefined) return apiError(400, 'REQUEST_INVALID', `unknown query parameter "${unknown}"`);
-  const words = (query.get('topics') ?? TOPICS.join(',')).split(',');
-  const topics = ALL_TOPICS.filter((topic) => words.includes(topic));
-  const run = query.get('run') ?? undefined;
-  if (run !== undefined && !/^\d{1,15}$/.test(run))
-    return apiError(400, 'REQUEST_INVALID', '"run" must be the id of a run');
-  if (topics.length !== new Set(words).size)
-    return apiError(400, 'REQUEST_INVALID', `"topics" must name some of ${ALL_TOPICS.join(',')}`);
-  if (hub.isFull)
-    return apiError(
-      503,
-      'REQUEST_REFUSED',
-      `${MAX_STREAMS} clients follow the operator already: end one of them`,
-    );
-  return {
-    status: 200,
-    contentType: 'text/event-stream',
-    body: '',
-    stream: (sink, signal) => hub.serve(sink, { topics, lastEventId, run }, signal),
   };
 }

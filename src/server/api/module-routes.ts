@@ -4,10 +4,14 @@
  */
 
 import type { DaemonView, GraphModule, ModuleView, SectionView } from '../../status/daemon-view.ts';
-import { type ApiRoute, numberOf, RequestRefusal } from './api-route.ts';
+import type { ModuleExplanation } from '../../status/module-explanation.ts';
+import { type ApiRoute, numberOf, type ReadAccess } from './api-route.ts';
+import { RequestRefusal } from './request-refusal.ts';
 
 /** In place of the name of a module: the values and hooks that belong to none. */
 const GLOBAL = 'global';
+/** In place of a value, as the redactor has it. */
+const MASKED = '***';
 /** Above every revision that helm gives; keeps the number exact. */
 const MAX_REVISION = 1_000_000_000;
 
@@ -16,29 +20,35 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
   {
     path: '/modules/{name}',
     query: [],
-    read: async ({ view }, { name, signal }) => {
+    access: 'get',
+    read: async ({ view }, { name, requester, signal }) => {
       const explanation = await view.explainModule(name, signal);
       if (explanation === undefined) throw unknownModule(name);
-      return explanation;
+      if ((explanation.changed?.values.length ?? 0) === 0) return explanation;
+      const refusal = await requester.refusalOf('get', name, signal, 'values');
+      return refusal === undefined ? explanation : withoutValues(explanation);
     },
   },
   section('values', (sections) => sections.map(({ name, view }) => ({ name, values: view.layeredValues() }))),
   section('patches', (sections) => sections.map(({ name, view }) => ({ name, patches: view.hookPatches() }))),
-  ofHooks('snapshots', (view) => view.hookSnapshots()),
-  ofHooks('hooks', (view) => view.hooks()),
+  ofHooks('snapshots', 'values', (view) => view.hookSnapshots()),
+  ofHooks('hooks', 'get', (view) => view.hooks()),
   {
     path: '/modules/{name}/drift',
     query: [],
+    access: 'get',
     read: ({ view }, { name }) => ({ module: name, drift: moduleOf(view, name).drift() }),
   },
   {
     path: '/modules/{name}/changed',
     query: [],
+    access: 'values',
     read: ({ view }, { name }) => ({ module: name, ...moduleOf(view, name).changed() }),
   },
   {
     path: '/modules/{name}/objects',
     query: [],
+    access: 'get',
     read: async ({ view }, { name, signal }) => ({
       module: name,
       ...(await moduleOf(view, name).objects(signal)),
@@ -47,6 +57,8 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
   {
     path: '/modules/{name}/history',
     query: ['from', 'to'],
+    // A comparison of revisions shows manifests.
+    access: 'values',
     read: async ({ view }, { name, query, signal }) => {
       const module = moduleOf(view, name);
       // The history alone is cheap; a comparison reads two releases.
@@ -58,6 +70,7 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
   {
     path: '/modules/{name}/diff',
     query: [],
+    access: 'values',
     read: async ({ view, identity: { clock } }, { name, signal }) => {
       const startMs = clock.steadyMs();
       const lines = (await moduleOf(view, name).changes(signal)).split('\n');
@@ -69,13 +82,22 @@ export const MODULE_ROUTES: readonly ApiRoute[] = [
       };
     },
   },
-  { path: '/delivery', query: [], read: ({ view }) => view.deliveryState() },
+  { path: '/delivery', query: [], access: 'list', read: ({ view }) => view.deliveryState() },
   {
     path: '/graph',
     query: [],
+    access: 'list',
     read: ({ view }) => graphData(view.moduleGraph()),
   },
 ];
+
+/** For a client that may read the state of the module, and not its values: which of them have changed, and when. */
+function withoutValues(explanation: ModuleExplanation): ModuleExplanation {
+  const { changed } = explanation;
+  if (changed === undefined) return explanation;
+  const values = changed.values.map((change) => ({ ...change, before: MASKED, now: MASKED }));
+  return { ...explanation, changed: { ...changed, values } };
+}
 
 /** Lines of a difference begin with another character. */
 const NOTE = '# ';
@@ -109,6 +131,7 @@ function section(
   return {
     path: `/modules/{name}/${word}`,
     query: [],
+    access: 'values',
     read: ({ view }, { name }) => {
       const global = { name: GLOBAL, view: view.global };
       if (name === GLOBAL) return { module: name, sections: read([global]) };
@@ -119,10 +142,15 @@ function section(
 }
 
 /** A route about the hooks of one module, or of `global`. */
-function ofHooks(word: string, read: (section: SectionView) => readonly object[]): ApiRoute {
+function ofHooks(
+  word: string,
+  access: ReadAccess,
+  read: (section: SectionView) => readonly object[],
+): ApiRoute {
   return {
     path: `/modules/{name}/${word}`,
     query: [],
+    access,
     read: ({ view }, { name }) => ({
       module: name,
       hooks: read(name === GLOBAL ? view.global : moduleOf(view, name)),

@@ -204,6 +204,24 @@ const DETAILS = object({
   ),
 });
 
+/** `/me`: who the client is, and what it may request. */
+const ME = object({
+  signIn: oneOf(['socket', 'token', 'kubernetes', 'proxy'], 'How the client proved who it is.'),
+  user: string('Name of the user; empty where all clients share one secret.'),
+  groups: list(string('Name of a group.'), 'Groups of the user.'),
+  expiresAt: timeOrNull('When the sign-in ends, if that is known.'),
+  allowsActions: flag('Whether actions are switched on.'),
+  module: stringOrNull('The module that the parameter `module` names; null: all of them.'),
+  actions: list(
+    object({
+      action: oneOf(ACTION_NAMES, 'The action.'),
+      verb: string('The verb that it needs in a rule about `modules.addon-operator.io`.'),
+      refusal: stringOrNull('Why the client may not request it; null if it may.'),
+    }),
+    'The actions, where they are switched on.',
+  ),
+});
+
 /** The body of a POST to `/modules/{name}/actions` or `/actions`. */
 const ACTION = {
   ...object({
@@ -274,6 +292,7 @@ export const API_SCHEMAS: Readonly<Record<string, ResponseSchema>> = Object.from
     queues: object({ queues: list(QUEUE, 'All queues, main first.') }),
     modules: object({ modules: list(MODULE, 'All modules, in run order.') }),
     ...MODULE_SCHEMAS,
+    me: ME,
     runs: object({
       runs: list(RUN, 'The newest first.'),
       next: stringOrNull('The id to continue with as `before`; null at the end.'),

@@ -9,6 +9,7 @@ import { Journal } from '../../journal/journal.ts';
 import type { ModuleSummary } from '../../status/module-explanation.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
 import { apiResponse } from './api-handler.ts';
+import { trustedRequester } from './requester.ts';
 import { HEARTBEAT_MS, MAX_STREAMS, StreamHub, TICK_MS, TOPICS } from './stream-hub.ts';
 
 const START = {
@@ -303,7 +304,7 @@ test('snapshots are what the API returns, in its order also after that has chang
     const responses = await Promise.all(
       topics.map(async (topic) => {
         const request = { method: 'GET', path: `/api/v1/${topic}`, query: new URLSearchParams() };
-        const { body } = await apiResponse(parts, request, end.signal);
+        const { body } = await apiResponse(parts, request, trustedRequester('test'), end.signal);
         return ['snapshot', { topic, data: JSON.parse(body) as unknown }];
       }),
     );

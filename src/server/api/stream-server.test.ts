@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type SteadyClock, systemClock } from '@addon-operator/base/clock';
+import { type Clock, systemClock } from '@addon-operator/base/clock';
 import { silentLogger } from '@addon-operator/base/log';
 import { followStream } from '@addon-operator/http-server/stream-client';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,7 +11,7 @@ import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { startDebugServer } from '../debug-server.ts';
 import { MAX_STREAMS, TICK_MS } from './stream-hub.ts';
 
-async function start(view = daemonView(), clock: SteadyClock = systemClock): Promise<string> {
+async function start(view = daemonView(), clock: Clock = systemClock): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'stream-'));
   const socketPath = join(directory, 'debug.socket');
   const identity = { ...NO_COMMANDS.identity, clock };
