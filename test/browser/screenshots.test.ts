@@ -22,6 +22,7 @@ const PICTURES: Readonly<Record<string, string>> = {
   'ui-values': 'modules/web/values',
   'ui-runs': 'runs',
   'ui-run': 'runs/RUN',
+  'ui-timeline': 'timeline',
   'ui-next': 'next',
   'ui-graph': 'graph',
   'ui-about': 'about',

@@ -35,7 +35,9 @@ export function retriesTests(backend: () => Backend): void {
       expect((await runInWorld(world, 'queue', 'list')).stdout).toContain(
         "Failed, not retried (1):\n- global hook 'orders.sh', binding 'orders' failed permanently at ",
       );
-      expect((await runInWorld(world, 'status')).stdout).toContain('an order has no item; correct the cause');
+      expect((await runInWorld(world, 'status')).stdout).toMatch(
+        /an order has no item\n {2}to fix: correct the cause, /u,
+      );
     },
   );
 }

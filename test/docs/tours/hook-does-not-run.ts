@@ -53,7 +53,7 @@ addon-operator wait module dns --for ready --timeout 60s`);
       'no-run-snapshot',
       /^hooks\/records\.sh:\n {2}objects:\n[^]* snapshot:\n {6}- filterResult:\n/,
     );
-    await terminal.look('no-run-next', /schedule +module hook 'hooks\/nightly\.sh' runs for schedule timer/);
+    await terminal.look('no-run-next', /^\S+ +dns +hooks\/nightly\.sh .* schedule$/mu);
     await terminal.paste('no-run-trigger');
     return terminal.taken;
   },
