@@ -141,7 +141,7 @@ run for onStartup
     +   name: made
     +   namespace: default
   succeeded in N ms
-run for Synchronization of secrets with 1 object
+run for Synchronization of secrets with 1 object: Secret shop/tls
   | context ["secrets","Synchronization",null,1,null]
   ! no issuer issuer="x"
   | FRAMEWORK_DIR=${CHECKOUT}
