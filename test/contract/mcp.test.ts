@@ -168,7 +168,7 @@ test('no secret is in the output of any tool, and nothing changes without action
   });
   expect(refused.error?.code).toBe(-32_602);
   expect(JSON.stringify(await world.get('configmaps', 'addon-operator-pauses'))).toBe(before);
-  expect(world.log.records.filter(({ msg }) => msg === 'action on a module is requested')).toEqual([]);
+  expect(world.log.records.filter(({ msg }) => msg === 'an action is requested')).toEqual([]);
 });
 
 test('with actions a module is paused and resumed, under the name of the client', async () => {
@@ -186,7 +186,7 @@ test('with actions a module is paused and resumed, under the name of the client'
     { timeout: 60_000 },
   );
   expect(await client.call('resume_module', { module: 'web' })).toMatchObject({ isError: false });
-  const actions = world.log.records.filter(({ msg }) => msg === 'action on a module is requested');
+  const actions = world.log.records.filter(({ msg }) => msg === 'an action is requested');
   expect(actions.map(({ action, by, reason }) => [action, by, reason])).toEqual([
     ['pause', 'mcp', 'INC-7'],
     ['resume', 'mcp', ''],
