@@ -13,8 +13,8 @@ const WAIT = { timeout: 60_000, interval: 100 };
 /** Clears the screen, sets its title, hides text by its direction, overwrites a line, and adds lines. */
 const HOSTILE = '\u001b[2J\u001b]0;title\u0007\u202e\u2066gpj\u009b31m\rover\u2028';
 const RAW = /[^\P{Cc}\n\t]|[\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
-/** Of what is made for people; data are complete. */
-const MAX_LINE = 10_000;
+/** Of what is made for people; data are complete. Lines of hooks are kept to 10,000 characters and the mark of the cut. */
+const MAX_LINE = 10_100;
 
 /** Run until they are stopped, or carry what others say: of them only the messages about wrong arguments; what they show of an operator is tested below. */
 const ENDLESS: ReadonlySet<string> = new Set(['start', 'sandbox', 'debug-pipe']);
