@@ -232,9 +232,10 @@ function* adviceForHead(
   if (level === 'broken') yield retryRemedy(file);
   if (retryInMs !== undefined) yield `\`addon-operator queue retry ${name}\` tries it again now`;
   if (!isFreedByPause || tasks <= 1) return;
-  const freed = counted(tasks - 1, 'task');
+  const freed = tasks === 2 ? 'task' : counted(tasks - 1, 'task');
   yield `\`addon-operator module pause ${module} --reason WHY\` pauses the module and frees the ${freed} behind it`;
-  yield '`--module-failure-policy isolate` lets other modules run while one fails';
+  // A module that is isolated already is in a queue of its own.
+  if (name === 'main') yield '`--module-failure-policy isolate` lets other modules run while one fails';
 }
 
 function runningHook(level: Problem['level'], running: NotedHook): Problem {

@@ -88,8 +88,17 @@ function ModuleTable({ rows }: { rows: readonly ListRow[] }): VNode {
           <tr>
             <th scope="col">Module</th>
             <th scope="col">State</th>
-            {['Since', 'Version', 'Revision', 'Why', 'Last runs', 'Next'].map((title) => (
-              <th key={title} scope="col" class="wide">
+            {(
+              [
+                ['Since', 'wide'],
+                ['Version', 'widest'],
+                ['Revision', 'widest number'],
+                ['Why', 'wide'],
+                ['Last runs', 'widest'],
+                ['Next', 'wide'],
+              ] as const
+            ).map(([title, width]) => (
+              <th key={title} scope="col" class={width}>
                 {title}
               </th>
             ))}
@@ -149,11 +158,15 @@ function GroupRow({ group, row }: { group: Extract<ListRow, { type: 'group' }>; 
       <td class="wide">
         <Time at={first.since} kind="for" />
       </td>
-      <td class="wide reason-cell" colSpan={COLUMNS - 3}>
+      <td class="widest" />
+      <td class="widest" />
+      <td class="wide reason-cell">
         <span class="clamped" title={reasonOf(first)}>
           <Sentence text={reasonOf(first)} />
         </span>
       </td>
+      <td class="widest" />
+      <td class="wide" />
     </tr>
   );
 }
@@ -196,16 +209,16 @@ function ModuleRow({
       <td class="wide">
         <Time at={module.since} kind="for" />
       </td>
-      <td class="wide version">
+      <td class="widest version">
         <ShownVersion module={module} />
       </td>
-      <td class="wide number">{module.revision}</td>
+      <td class="widest number">{module.revision}</td>
       <td class="wide reason-cell">
         <span class="clamped" title={reason}>
           <Sentence text={reason} />
         </span>
       </td>
-      <td class="wide">
+      <td class="widest">
         <RunStrip recent={module.recent ?? ''} />
         {module.lastRun !== undefined && (
           <span class="unseen">

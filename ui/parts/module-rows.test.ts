@@ -55,9 +55,12 @@ test('a module that flags disable is no problem', () => {
   expect(isProblem(module('x', { status: 'disabled', source: 'config-map' }))).toBe(false);
 });
 
-test('the reason does not say again that the release of the module cannot be deployed', () => {
-  const lastError = 'Cannot deploy release "web": run helm upgrade: no bucket';
-  expect(reasonOf(module('web', { status: 'failing', lastError }))).toBe('no bucket');
+test.each([
+  ['Cannot deploy release "web": run helm upgrade: no bucket', 'no bucket'],
+  ["run hooks by binding beforeHelm: module hook 'hooks/a.sh' failed: no disk", 'hooks/a.sh: no disk'],
+  ['no route to host', 'no route to host'],
+])('the reason of %s begins with what the row does not say', (lastError, reason) => {
+  expect(reasonOf(module('web', { status: 'failing', lastError }))).toBe(reason);
 });
 
 test('the next time of a module is the first of its items', () => {

@@ -81,8 +81,9 @@ function isMatch(module: ModuleResponse, text: string): boolean {
   return text === '' || `${module.module}\n${reasonOf(module)}`.toLowerCase().includes(text);
 }
 
-/** Says again what the row is about, in front of why it failed. */
-const DEPLOY_PREFIX = /^Cannot deploy release "[^"]*": run helm \w+: /;
+/** Say again what the row is about, in front of why it failed. */
+const PREFIXES = /^(?:Cannot deploy release "[^"]*": run helm \w+: |run hooks by binding \w+: )/;
+const HOOK_PREFIX = /^module hook '([^']*)' failed: /;
 
 /** The most important fact about a module, in one line. */
 export function reasonOf(module: ModuleResponse): string {
@@ -90,7 +91,7 @@ export function reasonOf(module: ModuleResponse): string {
   if (paused !== undefined) return paused.reason;
   const pending = update && `update to ${update.version ?? 'another version'}: ${update.reason}`;
   return (
-    lastError?.replace(DEPLOY_PREFIX, '') ??
+    lastError?.replace(PREFIXES, '').replace(HOOK_PREFIX, '$1: ') ??
     heldUpBy ??
     waitsFor ??
     pending ??
