@@ -1,5 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findExecutable } from '@addon-operator/process/executable-file';
 import { expect, test } from 'vitest';
+import { commandBlocksOf } from '../../test/docs/command-blocks.ts';
+import { writeTree } from '../../test/support/world-files.ts';
 import { noticeBody, signatureOf } from './notice-formats.ts';
 import type { Notice } from './notices.ts';
 
@@ -111,4 +118,25 @@ test('the signature is that of RFC 2104 with SHA-256 over the bytes of the body'
   );
   const expected = createHmac('sha256', 'k').update(Buffer.from('{"a":"ö"}', 'utf8')).digest('hex');
   expect(signatureOf('k', '{"a":"ö"}')).toBe(`sha256=${expected}`);
+});
+
+const hasOpenssl = findExecutable('openssl', process.env['PATH'] ?? '') !== undefined;
+
+test.runIf(hasOpenssl)('the commands of the documentation accept a signature, and no other one', async () => {
+  const [block] = commandBlocksOf('docs/notifications.md');
+  const [secret, body] = ['a-secret-of-the-receiver', JSON.stringify(noticeBody('webhook', PROBLEM, ORIGIN))];
+  const directory = await mkdtemp(join(tmpdir(), 'signature-'));
+  try {
+    await writeTree(directory, { hmac: `${secret}\n`, 'body.json': body });
+    const check = (signature: string): string =>
+      execFileSync('sh', ['-c', `${block?.text ?? ''}true`], {
+        cwd: directory,
+        env: { ...process.env, SIGNATURE: signature },
+        encoding: 'utf8',
+      });
+    expect(check(signatureOf(secret, body))).toBe('genuine\n');
+    expect(check(signatureOf(secret, `${body} `))).toBe('');
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });
