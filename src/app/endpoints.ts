@@ -136,6 +136,8 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
     ...endpoint,
     // Every action of a user leaves an Event and a log record.
     onAction: (action) => recordAction({ objects, log: host.log, stop }, action),
+    onForbidden: ({ action, target, by }) =>
+      host.log.warn({ action, target, by }, 'an action is refused, because its client may not request it'),
   });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
   return api;

@@ -33,7 +33,7 @@ export const UI_SETTINGS = {
     'ADDON_OPERATOR_UI_ACTIONS',
     booleanType,
     'false',
-    'Allow users of the page to run, stop, pause and resume modules; otherwise the page only reads.',
+    'Allow users of the page to act, such as to retry, run, pause and roll back modules and to end hooks; otherwise the page only reads.',
   ),
   clusterName: setting(
     'cluster-name',

@@ -37,6 +37,7 @@ const WEB: ModuleExplanation = {
 test('explanationText() says one thing a line', () => {
   expect(explanationText(WEB)).toBe(`module       web
 status       isolated
+since        2026-01-01T00:00:00.000Z
 enabled      yes: webEnabled in the ConfigMap is true (config-map)
 run order    2 of 3 (number 10)
 directory    /modules/010-web

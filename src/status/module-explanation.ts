@@ -208,6 +208,9 @@ function enabledWord(status: ModuleStatus, isEnabled: boolean): string {
   return isEnabled ? 'yes' : 'no';
 }
 
+/** States of which the beginning explains nothing. */
+const SETTLED: ReadonlySet<ModuleStatus> = new Set(['ready', 'disabled']);
+
 /** The explanation for people. */
 export function explanationText(explanation: ModuleExplanation): string {
   const { module, status, isEnabled, reason, source, position, phase, step } = explanation;
@@ -215,6 +218,7 @@ export function explanationText(explanation: ModuleExplanation): string {
   const rows: (readonly [string, string])[] = [
     ['module', module],
     ['status', status === 'held-up' ? 'held up' : status],
+    ...(SETTLED.has(status) ? [] : [['since', explanation.since] as const]),
     ...heldUp,
     ['enabled', `${enabledWord(status, isEnabled)}: ${reason}${source === null ? '' : ` (${source})`}`],
     ['run order', `${position.place} of ${position.of} (number ${position.order})`],

@@ -280,7 +280,9 @@ test('explain does not say that a module is ready above what is in its way', () 
     const status = causes.length === 0 ? 'ready' : 'held-up';
     return explanationText({ ...READY, status, causes, why: treeOf({}, obstacles) });
   };
-  expect(explained({ configProblem: 'replicas' })).toMatch(/^status +held up\nheld up by +the ConfigMap/mu);
+  expect(explained({ configProblem: 'replicas' })).toMatch(
+    /^status +held up\nsince +\S+\nheld up by +the ConfigMap/mu,
+  );
   expect(explained({})).toMatch(/^status +ready\nenabled/mu);
 });
 

@@ -41,7 +41,7 @@ export interface UiHandlerOptions extends RequestGate {
   readonly files: StaticFiles;
   /** How people sign in; the page asks for it. */
   readonly auth: UiSettings['uiAuth'];
-  /** Whether the page may run, stop, pause and resume modules. */
+  /** Whether users of the page may act. */
   readonly hasActions: boolean;
 }
 

@@ -91,6 +91,6 @@ describeBrowser('the page, when the cluster is in the way', (lab) => {
       "kubernetes binding 'old-map'",
       'ConfigMap/changed',
     ])
-      await page.page.getByRole('table').getByText(text).first().waitFor();
+      await page.page.getByRole('table').locator('td').getByText(text).first().waitFor();
   });
 });

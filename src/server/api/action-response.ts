@@ -50,6 +50,8 @@ export interface ActionParts {
   readonly identity: { readonly nowIso: () => string };
   /** Called for each action that was carried out, to log and record it. */
   readonly onAction?: (action: RequestedAction) => void;
+  /** Called for each action that its client may not request, to log it. */
+  readonly onForbidden?: (action: RequestedAction) => void;
 }
 
 /** Where actions are recorded. */
@@ -105,8 +107,6 @@ export async function actionResponse(
   const { by } = requester;
   try {
     const concerned = moduleOf(parts, order);
-    const forbidden = await requester.refusalOf(ACTIONS[action].verb, concerned || undefined, signal);
-    if (forbidden !== undefined) return apiError(403, 'REQUEST_REFUSED', forbidden);
     const requested = {
       action,
       module: concerned,
@@ -114,6 +114,11 @@ export async function actionResponse(
       reason: fields.get('reason') ?? '',
       by,
     };
+    const forbidden = await requester.refusalOf(ACTIONS[action].verb, concerned || undefined, signal);
+    if (forbidden !== undefined) {
+      parts.onForbidden?.(requested);
+      return apiError(403, 'REQUEST_REFUSED', forbidden);
+    }
     const response = await tried(parts, order, signal);
     const message = response.body.trim();
     const { status, code = 'REQUEST_REFUSED' } = response;
