@@ -101,16 +101,27 @@ test.each([400, 401, 404, 410, 301, 307])(
   },
 );
 
-test('a full queue drops the oldest notice of another module, and counts it', async () => {
-  const lab = start(500);
-  lab.sender.add(noticeOf('first'));
+test('a full queue drops the oldest notice that a later one of its module follows, and counts it', async () => {
+  const lab = start(500, 200);
+  lab.sender.add(noticeOf('first', 'first'));
   await settle();
-  lab.sender.add(noticeOf('web-0'));
   lab.sender.add(noticeOf('db-0', 'db'));
-  for (let index = 1; index < MAX_QUEUED; index += 1) lab.sender.add(noticeOf(`web-${index}`));
-  expect(lab.results).toEqual(['failed', 'dropped']);
-  lab.sender.add(noticeOf('web-last'));
+  for (let index = 0; index <= MAX_QUEUED; index += 1) lab.sender.add(noticeOf(`web-${index}`));
   expect(lab.results).toEqual(['failed', 'dropped', 'dropped']);
+  await lab.clock.advance(1_000);
+  expect(lab.received.slice(1, 5)).toEqual(['first', 'db-0', 'web-2', 'web-3']);
+  expect(lab.received.at(-1)).toBe(`web-${MAX_QUEUED}`);
+  lab.stop.abort();
+  await lab.ended;
+});
+
+test('a full queue of as many modules drops the oldest notice, and the stop says how many were not sent', async () => {
+  const lab = start(500);
+  for (let index = 0; index <= MAX_QUEUED + 1; index += 1) {
+    lab.sender.add(noticeOf(`${index}`, `module-${index}`));
+    if (index === 0) await settle();
+  }
+  expect(lab.results).toEqual(['failed', 'dropped']);
   lab.stop.abort();
   await lab.ended;
   expect(lab.log.records.at(-1)).toMatchObject({ unsent: MAX_QUEUED + 1 });

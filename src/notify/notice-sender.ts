@@ -51,13 +51,14 @@ export class NoticeSender {
   add(notice: Notice): void {
     if ([this.#current, ...this.#queue].some((waiting) => waiting?.id === notice.id)) return;
     this.#queue.push(notice);
-    if (this.#queue.length > MAX_QUEUED) this.#drop(notice.module);
+    if (this.#queue.length > MAX_QUEUED) this.#drop();
     this.#added.wake();
   }
 
-  /** Many states of one module cannot displace the only one of another: those have most to lose by it. */
-  #drop(newest: string): void {
-    const place = this.#queue.findIndex(({ module }) => module !== newest);
+  /** Drops the oldest notice that is followed by another one of its module, so that the last state of each is sent. */
+  #drop(): void {
+    const last = new Map(this.#queue.map(({ module }, index) => [module, index]));
+    const place = this.#queue.findIndex(({ module }, index) => last.get(module) !== index);
     this.#queue.splice(Math.max(0, place), 1);
     this.#options.count('dropped');
   }

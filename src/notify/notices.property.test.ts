@@ -29,7 +29,9 @@ function summaryOf(module: string, status: ModuleStatus, since: string): ModuleS
 class Lab {
   readonly clock = new FakeClock();
   readonly due: (Notice & { readonly atMs: number })[] = [];
+  /** Also those that it did not accept. */
   readonly received: Notice[] = [];
+  readonly accepted: Notice[] = [];
   readonly current = new Map<string, ModuleSummary>();
   readonly sender: NoticeSender;
   #sent: SentNotices = new Map();
@@ -45,6 +47,7 @@ class Lab {
         const response = left.shift() ?? 200;
         // A receiver may have processed a request without a response.
         this.received.push(notice);
+        if (response === 200) this.accepted.push(notice);
         if (typeof response === 'number') return response;
         if (response === 'reset') throw new Error('reset');
         return await new Promise((_resolve, reject) => {
@@ -95,6 +98,7 @@ test('a sink that fails gets every notice at least once, in the order of each mo
           notices.filter((notice) => notice.module === module).map(({ id }) => id);
         const received = idsOf(lab.received);
         expect(received.filter((id, index) => id !== received[index - 1])).toEqual(idsOf(lab.due));
+        expect(idsOf(lab.accepted)).toEqual(idsOf(lab.due));
         const state = lab.current.get(module);
         const last = lab.due.findLast((notice) => notice.module === module);
         expect(last ?? NONE).toMatchObject(expectedLast(state));
