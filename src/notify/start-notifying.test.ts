@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { silentLogger } from '@addon-operator/base/log';
 import { Redactor } from '@addon-operator/masking/redactor';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { startLoopbackServer } from '../../test/support/loopback-server.ts';
 import { writeTree } from '../../test/support/world-files.ts';
 import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
-import { readSinks } from './start-notifying.ts';
+import type { ModuleSummary } from '../status/module-explanation.ts';
+import { createNotifying, readSinks } from './start-notifying.ts';
 
 const SLACK = 'https://hooks.slack.com/services/T0/B0/abcdefgh';
 let cwd: string;
@@ -164,4 +166,57 @@ test('all mistakes are reported, one a line', async () => {
   await expect(read('sinks: [{nam: a, slack: {}}]')).rejects.toThrow(
     /nam: unknown key.*\n.*urlFrom is missing.*\n.*name is missing$/su,
   );
+});
+
+function failing(module: string): ModuleSummary {
+  const about = { source: null, reason: '', waitsFor: [], version: null, revision: null, nextTryAt: null };
+  const since = '2026-01-01T00:00:00.000Z';
+  const lastError = 'cannot sign in with correct-horse';
+  return { ...about, module, status: 'failing', since, isEnabled: true, lastError, paused: null };
+}
+
+test('changes are noticed within a second, or 10 s where no run changed, and secrets in them are masked', async () => {
+  const received = Promise.withResolvers<void>();
+  const server = await startLoopbackServer((_request, response) => {
+    response.end();
+    if (server.requests.length === 2) received.resolve();
+  });
+  try {
+    await writeTree(cwd, {
+      'notify.yaml': `sinks: [{name: a, webhook: {url: '${server.url}'}, modules: ['*', '!b']}]`,
+    });
+    const clock = new FakeClock();
+    const host = { clock, random: () => 0, log: silentLogger, env: {}, cwd };
+    const hosts = new AllowedHosts({ entries: ['127.0.0.1'] });
+    const metrics = { notification: () => undefined };
+    const notify = await createNotifying({ file: 'notify.yaml', host, hosts, redactor, metrics });
+    let [modules, key, looks]: [ModuleSummary[], string, number] = [[], '0', 0];
+    const view = {
+      modules: () => {
+        looks += 1;
+        return modules;
+      },
+      stateKey: () => key,
+    };
+    const stop = new AbortController();
+    const ended = notify({ view, origin: () => ({ cluster: '', namespace: 'x' }) }, stop.signal);
+    await settle();
+    redactor.add('correct-horse');
+    [modules, key] = [[failing('a'), failing('b')], '1'];
+    await clock.advance(1_000);
+    expect(looks).toBe(2);
+    modules.push(failing('c'));
+    await clock.advance(9_000);
+    expect(looks).toBe(2);
+    await clock.advance(1_000);
+    expect(looks).toBe(3);
+    await received.promise;
+    stop.abort();
+    await ended;
+    expect(server.requests.map(({ body }) => JSON.parse(body) as unknown)).toMatchObject(
+      ['a', 'c'].map((module) => ({ subject: module, data: { message: 'cannot sign in with ***' } })),
+    );
+  } finally {
+    await server.stop();
+  }
 });
