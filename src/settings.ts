@@ -18,6 +18,7 @@ import { KUBE_SETTINGS } from './settings/kube-settings.ts';
 import { LEASE_SETTINGS } from './settings/lease-settings.ts';
 import { LOG_SETTINGS } from './settings/log-settings.ts';
 import { CRD_SETTINGS, MODULE_SETTINGS } from './settings/module-settings.ts';
+import { NOTIFY_SETTINGS } from './settings/notify-settings.ts';
 import { METRICS_SETTINGS, SERVER_SETTINGS } from './settings/server-settings.ts';
 import type { Setting, SettingsOf } from './settings/setting.ts';
 import { UI_SETTINGS } from './settings/ui-settings.ts';
@@ -46,6 +47,7 @@ export const SETTINGS = {
   ...DAEMON_SETTINGS,
   ...LOG_SETTINGS,
   ...UI_SETTINGS,
+  ...NOTIFY_SETTINGS,
   ...DEBUG_ENDPOINT_SETTINGS,
   ...DEBUG_SETTINGS,
   ...LEASE_SETTINGS,

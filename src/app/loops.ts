@@ -30,6 +30,8 @@ export interface LoopParts {
   readonly objects: Pick<ModuleObjects, 'changed'> | undefined;
   /** Modules from sources; undefined without a module store. */
   readonly delivery: StartedDelivery | undefined;
+  /** Sends notices about modules; undefined without receivers. */
+  readonly notifying: ((stop: AbortSignal) => Promise<void>) | undefined;
   readonly stop: AbortSignal;
   readonly running: AsyncDisposableStack;
 }
@@ -40,7 +42,7 @@ export interface LoopParts {
  * records; a loop that ends early is logged as an error.
  */
 export function startLoops(host: DaemonHost, parts: LoopParts): void {
-  const { settings, built, configMap, objects, delivery, stop, running } = parts;
+  const { settings, built, configMap, objects, delivery, notifying, stop, running } = parts;
   const { model, queueing, telemetry, hooks, modules, reconcile, followed } = built;
   const { registry, converge, pauses } = model;
   const { queues, router, traces } = queueing;
@@ -80,6 +82,7 @@ export function startLoops(host: DaemonHost, parts: LoopParts): void {
       : []),
     followed.handOvers.run(handOverActions(handingOver, followed.pauses), stop),
     ...(delivery === undefined ? [] : [delivery.run(stop)]),
+    ...(notifying === undefined ? [] : [notifying(stop)]),
     every(host.clock, LIVE_TICK_MS, showLife, stop),
     every(host.clock, CONFIG_CHECK_MS, checkConfig, stop),
   ];

@@ -45,6 +45,7 @@ import { type BaseOptions, type BaseParts, startBase, type Tracing } from './inf
 import { type LeadOptions, leadAsReplica } from './lead-as-replica.ts';
 import { startFreeingMemory, startLoops } from './loops.ts';
 import { operatorForDelivery } from './operator-for-delivery.ts';
+import { type NotifyAbout, prepareNotifying } from './prepare-notifying.ts';
 import type { StartedDelivery } from './start-delivery.ts';
 import { stopDaemon } from './stop.ts';
 
@@ -170,6 +171,8 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
     onSeriesDropped: (labels, series) => metrics.droppedHookSeries(labels, series),
   });
   const common = { settings, host, metrics, hookMetrics, redactor, stop, running };
+  // A mistake in its file ends the start, also that of a standby.
+  const notify = lone === undefined ? await prepareNotifying(common) : undefined;
   const tracing = await createTracing(common);
   // Probes first: Kubernetes must see a process that waits as alive.
   const probes = await startProbes(common, STARTING_VIEW);
@@ -225,6 +228,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
   const view = await startOperator(built, {
     ...common,
     delivery,
+    notify,
     base,
     configMap,
     objects,
@@ -240,6 +244,7 @@ async function start(settings: Settings, given: DaemonHost, signals: StartSignal
 interface OperatorStart {
   readonly settings: Settings;
   readonly delivery: StartedDelivery | undefined;
+  readonly notify: NotifyAbout | undefined;
   readonly host: DaemonHost;
   readonly base: BaseParts;
   readonly configMap: ConfigMapStore;
@@ -263,6 +268,7 @@ async function startOperator(
   {
     settings,
     delivery,
+    notify,
     host,
     base,
     configMap,
@@ -317,7 +323,8 @@ async function startOperator(
   await page.show({ api, kube: base.cluster.reviews });
   startUp(lifecycle, built.handle, { stop, abort });
   // Loops that queue tasks start after the queues, so that the tasks of the start come first.
-  startLoops(host, { settings, built, configMap, objects, delivery, stop, running });
+  const notifying = notify && ((signal: AbortSignal) => notify(view, signal));
+  startLoops(host, { settings, built, configMap, objects, delivery, notifying, stop, running });
   const { extensions } = modules;
   const source = moduleSource(built.explained, { registry, converge, router, queues, extensions }, redactor);
   runModuleObjects(objects, source, settings, host, running);

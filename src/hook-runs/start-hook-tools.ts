@@ -21,7 +21,7 @@ import { type Launcher, startLauncher } from '@addon-operator/process/launcher';
 import type { ProcessRunner } from '@addon-operator/process/process-runner';
 import type { RunPermit } from '@addon-operator/process/run-deadline';
 import { ExtensionRuntime, type Extensions } from '../extensions/runtime/extension-runtime.ts';
-import { AllowedHosts } from '../hooks/http/allowed-hosts.ts';
+import { allowedHosts } from '../hooks/http/allowed-hosts.ts';
 import type { HttpHooks } from '../hooks/http/http-hooks.ts';
 import { startHttpHooks } from '../hooks/http/start-http-hooks.ts';
 import { createWorkerPools } from '../hooks/in-process/create-worker-pools.ts';
@@ -157,12 +157,7 @@ export function connectHooks(
 ): HookConnections {
   const { settings, host, redactor, stop, running } = options;
   const reflectors = createReflectors(options);
-  const apiServer = host.env['KUBERNETES_SERVICE_HOST'];
-  const hosts = new AllowedHosts({
-    // The API server is never an allowed host of HTTP hooks.
-    entries: settings.httpHookAllowedHosts,
-    ...(apiServer === undefined ? {} : { refused: [apiServer] }),
-  });
+  const hosts = allowedHosts(settings.httpHookAllowedHosts, host.env);
   const { namespace } = settings;
   const { timeoutMs } = hookLimits(settings);
   const http = startHttpHooks({

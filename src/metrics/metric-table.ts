@@ -4,7 +4,7 @@
  * here and one method there. Labels multiply: `hook`, `binding` and `queue` exist once for each binding of a hook.
  */
 
-import type { MetricDefinition } from './metric-definition.ts';
+import { counter, gauge, type MetricDefinition, summary } from './metric-definition.ts';
 
 /** Runs of global hooks, and pulls: from a hook that only reads a file to one that waits for a minute. */
 const RUN_BUCKETS = [0.01, 0.05, 0.2, 1, 5, 10, 60, 300];
@@ -26,16 +26,6 @@ const MODULE_HOOK = ['module', ...HOOK] as const;
 /** Labels of metrics about kubernetes bindings. */
 const BINDING = ['module', 'hook', 'binding', 'queue', 'kind'] as const;
 
-/** A row for a value that only grows. */
-function counter<const L extends string>(name: string, labels: readonly L[], help: string) {
-  return { type: 'counter', name, labels, help, buckets: [] } as const;
-}
-
-/** A row for a value that is set, or read at the scrape. */
-function gauge<const L extends string>(name: string, labels: readonly L[], help: string) {
-  return { type: 'gauge', name, labels, help, buckets: [] } as const;
-}
-
 /** A row for a distribution; buckets are upper bounds in seconds. */
 function histogram<const L extends string>(
   name: string,
@@ -44,11 +34,6 @@ function histogram<const L extends string>(
   buckets: readonly number[] = RUN_BUCKETS,
 ) {
   return { type: 'histogram', name, labels, help, buckets } as const;
-}
-
-/** A row for durations of which only sum and count are exported: buckets for each operation of each module are too many. */
-function summary<const L extends string>(name: string, labels: readonly L[], help: string) {
-  return { type: 'summary', name, labels, help, buckets: [] } as const;
 }
 
 /** Kept by Node itself and turned into a histogram at each scrape. */
@@ -424,6 +409,11 @@ export const METRICS = {
   ),
   pullSeconds: histogram('module_pull_seconds', [], 'Duration of pulling a module into the store.'),
   storeBytes: gauge('module_store_bytes', [], 'Size of all versions of modules in the store.'),
+  notifications: counter(
+    'notifications_total',
+    ['sink', 'result'],
+    'Attempts to send a notification: result is sent, failed (it is tried again), refused by the receiver, or dropped because too many wait.',
+  ),
   // Leader election and webhooks.
   isLeader: gauge(
     'is_leader',

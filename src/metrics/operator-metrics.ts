@@ -18,6 +18,7 @@ import { Instrument } from './instrument.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { metricName } from './metric-definition.ts';
 import { METRICS } from './metric-table.ts';
+import { WATCH_ERRORS } from './watch-errors.ts';
 
 /** The labels of a hook run. */
 export interface HookRunLabels {
@@ -100,16 +101,6 @@ export interface ModuleGauge {
 }
 
 export type HelmOperation = 'template' | 'check-upgrade' | 'upgrade';
-/** The label under which each end of a watch is counted; undefined for the regular end, which is no error. */
-const WATCH_ERRORS = {
-  closed: undefined,
-  early: 'eof',
-  expired: 'expired',
-  gone: 'fail',
-  idle: 'nil',
-  broken: 'unexpected-eof',
-  failed: 'fail',
-} as const;
 
 export interface OperatorMetricsOptions {
   /** Precedes every name, nothing is added between. */
@@ -540,6 +531,11 @@ export class OperatorMetrics {
   /** Processes that had left the group of a hook run were ended with it. */
   hookEscapes(labels: { readonly module: string; readonly hook: string }, count: number): void {
     this.#metrics.hookEscapes.inc(labels, count);
+  }
+
+  /** One attempt to send a notification, or one that is not sent. */
+  notification(sink: string, result: 'sent' | 'failed' | 'refused' | 'dropped'): void {
+    this.#metrics.notifications.inc({ sink, result });
   }
 
   /** Whether this replica is active. */

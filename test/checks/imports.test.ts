@@ -74,6 +74,18 @@ test('the page is loaded only where it is wanted', () => {
   expect(files.get('ui/page.ts')).toMatch(/'off'\) return;[^]*await import\('\.\/start-ui\.ts'\)/);
 });
 
+test('notifications are loaded only with a file of receivers', () => {
+  const loaders = imports.filter(
+    ({ from, to, isTypeOnly }) => to.startsWith('notify/') && !from.startsWith('notify/') && !isTypeOnly,
+  );
+  expect(loaders.map(({ from, to }) => `${from} > ${to}`)).toEqual([
+    'app/prepare-notifying.ts > notify/start-notifying.ts',
+  ]);
+  expect(files.get('app/prepare-notifying.ts')).toMatch(
+    /file === ''\) return undefined;\n\s+const .+ = await import\('\.\.\/notify/,
+  );
+});
+
 test('libraries for traces are loaded by one file, which is loaded only when traces are wanted', () => {
   const [library, start] = ['otel-tracer.ts', 'start-tracing.ts'].map(
     (file) => `../packages/tracing/src/${file}`,

@@ -18,6 +18,7 @@ export const ROOMS: readonly Room[] = [
   { name: 'leader', may: [], mayTypesOf: ['status', 'metrics', 'settings'] },
   { name: 'ui', may: ['server'], mayTypesOf: ['settings', 'status'] },
   { name: 'mcp', may: ['server'] },
+  { name: 'notify', may: ['authorization', 'hooks'], mayTypesOf: ['status', 'metrics'] },
   { name: 'server', may: ['status', 'metrics'], mayTypesOf: ['settings', 'journal', 'recordings'] },
   {
     name: 'tools',

@@ -21,6 +21,7 @@ export const WALL_CLOCK_READERS: Readonly<Record<string, string>> = {
   'journal/journal.ts': 'when a run began, shown',
   'plan/read-release-objects.ts': 'Events of the last hour have times of other machines',
   'reconcile/module-run.ts': 'when a module last ran well, shown and kept over restarts',
+  'notify/start-notifying.ts': 'when a module was removed, shown to receivers',
   'journal/marks.ts': 'when something happened, shown',
   'journal/stored-run.ts': 'times of a run on another machine, whose steady clock shows another time',
   'leader/presence.ts': 'the times in a Lease, for people: nothing is decided by them',

@@ -85,6 +85,7 @@ type Component =
   | 'kube'
   | 'leader'
   | 'modules'
+  | 'notify'
   | 'operator'
   | 'process'
   | 'schedule'

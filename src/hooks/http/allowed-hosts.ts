@@ -117,6 +117,15 @@ export class AllowedHosts {
   }
 }
 
+/** With these entries, and without the API server of the environment of a pod. */
+export function allowedHosts(
+  entries: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): AllowedHosts {
+  const apiServer = env['KUBERNETES_SERVICE_HOST'];
+  return new AllowedHosts({ entries, ...(apiServer !== undefined && { refused: [apiServer] }) });
+}
+
 /** In lower case, without the brackets of IPv6 and the dot at the end of a complete name. */
 function canonicalHost(host: string): string {
   return host

@@ -12,6 +12,7 @@ interface HookPost {
   readonly url: URL;
   /** JSON. */
   readonly body: string;
+  /** May replace the content type, which is `application/json`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: EndpointCredentials;
   readonly clock: SteadyClock;
@@ -53,10 +54,10 @@ export async function postToHook(post: HookPost, signal: AbortSignal): Promise<H
       url,
       method: 'POST',
       headers: {
+        'content-type': 'application/json',
         ...headers,
         accept: 'application/json',
         'accept-encoding': 'identity',
-        'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(body)),
         ...(authorization === undefined ? {} : { authorization }),
       },

@@ -54,7 +54,13 @@ export interface ApiParts {
 }
 
 /** The name of the cluster by the settings, or else by the global values; empty without both. */
-export function clusterNameOf({ identity, view }: Pick<ApiParts, 'identity' | 'view'>): string {
+export function clusterNameOf({
+  identity,
+  view,
+}: {
+  readonly identity: Pick<OperatorIdentity, 'cluster'>;
+  readonly view: Pick<DaemonView, 'global'>;
+}): string {
   if (identity.cluster !== '') return identity.cluster;
   const { clusterName } = view.global.values();
   return typeof clusterName === 'string' ? clusterName : '';
