@@ -87,7 +87,7 @@ test('an Alertmanager gets an alert with the same labels for each state of a mod
   ]);
 });
 
-test('Slack gets text in which errors cannot mention anybody, link, or turn the direction of the text', () => {
+test('Slack gets text in which errors cannot mention people, link, or turn the direction of the text', () => {
   const notice = { ...PROBLEM, message: '<!channel> & <https://evil|here>\nline 2 \u202e\u0007' };
   expect(noticeBody('slack', notice, ORIGIN)).toEqual({
     text: [

@@ -124,7 +124,7 @@ export const HTTP_HOOK_SETTINGS = {
     'ADDON_OPERATOR_HTTP_HOOK_ALLOWED_HOSTS',
     listType(',', 'list'),
     '*.svc,*.svc.cluster.local',
-    'Allowed hosts for HTTP hooks whose URL comes from objects in the cluster: names, *.SUFFIX, addresses. Local addresses must be listed for any HTTP hook.',
+    'Allowed hosts for HTTP hooks whose URL comes from objects in the cluster: names, *.SUFFIX, addresses. Local addresses must be listed for any HTTP hook, and for receivers of notifications.',
   ),
   httpHookChildNamespaces: setting(
     'http-hook-child-namespaces',
