@@ -134,10 +134,8 @@ export async function startDebugEndpoint(parts: DebugParts): Promise<Api> {
   };
   const api = createApi({
     ...endpoint,
-    // Every action of a user leaves an Event and a log record.
-    onAction: (action) => recordAction({ objects, log: host.log, stop }, action),
-    onForbidden: ({ action, target, by }) =>
-      host.log.warn({ action, target, by }, 'an action is refused, because its client may not request it'),
+    // Every action of a user leaves a log record, and an Event at its module.
+    onAction: (action, outcome) => recordAction({ objects, log: host.log, stop }, action, outcome),
   });
   await startDebug({ settings, endpoint, api, peerUid, log: host.log, running });
   return api;

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { ModuleStatus, ModuleSummary } from '../status/module-explanation.ts';
 
-/** States in which a module does not work, or does not follow changes. */
+/** States that need a person, unless they end by themselves. */
 export const PROBLEMS = ['failing', 'isolated', 'held', 'unauthorized', 'held-up'] as const;
 /** At most one notice in this time about a module in one state. */
 export const FLAPPING_MS = 5 * 60_000;

@@ -328,17 +328,17 @@ test('an action that the client may not request does nothing', async () => {
     asked.push(args);
     return 'requested';
   };
-  const onForbidden = (action: RequestedAction): void => void asked.push(action.target);
+  const onAction: ActionParts['onAction'] = (action, outcome) => void asked.push([action.target, outcome]);
   const parts = {
     view: daemonView(),
     ...NO_COMMANDS,
     requestOperation,
-    onForbidden,
+    onAction,
     audit: new AuditList(),
   };
   const { status, body } = await actionResponse(parts, request, new AbortController().signal);
   expect([status, body]).toEqual([403, expect.stringContaining('alice may not abort module web')]);
   // It is logged, and the list of actions is not filled by it.
-  expect(asked).toEqual(['module web']);
+  expect(asked).toEqual([['module web', 'forbidden']]);
   expect(parts.audit.entries).toEqual([]);
 });

@@ -48,10 +48,8 @@ export interface ActionParts {
   readonly hooks: () => readonly string[];
   readonly setFlag: SetFlag;
   readonly identity: { readonly nowIso: () => string };
-  /** Called for each action that was carried out, to log and record it. */
-  readonly onAction?: (action: RequestedAction) => void;
-  /** Called for each action that its client may not request, to log it. */
-  readonly onForbidden?: (action: RequestedAction) => void;
+  /** Called for each action that was carried out, to log and record it, and for each that its client may not request. */
+  readonly onAction?: (action: RequestedAction, outcome: 'accepted' | 'forbidden') => void;
 }
 
 /** Where actions are recorded. */
@@ -66,7 +64,12 @@ export interface ActionRecords {
 export function recordAction(
   { log, objects, stop }: ActionRecords,
   { module, action, target, reason, by }: RequestedAction,
+  outcome: 'accepted' | 'forbidden',
 ): void {
+  if (outcome === 'forbidden') {
+    log.warn({ action, target, by }, 'an action is refused, because its client may not request it');
+    return;
+  }
   log.info({ ...(module !== '' && { module }), action, target, reason, by }, 'an action is requested');
   if (module === '') return;
   const why = reason === '' ? '' : `: ${reason}`;
@@ -116,7 +119,7 @@ export async function actionResponse(
     };
     const forbidden = await requester.refusalOf(ACTIONS[action].verb, concerned || undefined, signal);
     if (forbidden !== undefined) {
-      parts.onForbidden?.(requested);
+      parts.onAction?.(requested, 'forbidden');
       return apiError(403, 'REQUEST_REFUSED', forbidden);
     }
     const response = await tried(parts, order, signal);
@@ -126,7 +129,7 @@ export async function actionResponse(
     const { target, reason } = requested;
     parts.audit.add({ time: parts.identity.nowIso(), by, action, target, reason, result, message });
     if (status >= 400) return apiError(status, code, message);
-    parts.onAction?.(requested);
+    parts.onAction?.(requested, 'accepted');
     return jsonResponse(202, { operation: { module, target, action, by, message } });
   } catch (error) {
     return apiFailure(error);
