@@ -1,11 +1,19 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { parseHelmYaml } from '@addon-operator/yaml';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { StartedCommand } from '../test/support/started-command.ts';
+import { writeKrewManifest } from './krew-manifest.ts';
 import { packOperator } from './pack-operator.ts';
+
+/** What the test reads of a manifest. */
+interface KrewPlugin {
+  readonly spec: { readonly platforms: readonly { readonly bin: string }[] };
+}
 
 const LIMIT = { timeout: 300_000 };
 const root = join(import.meta.dirname, '..');
@@ -65,6 +73,27 @@ test('the packed operator has what it runs from, and nothing else', LIMIT, async
   ).toEqual([]);
   for (const file of ['dist/main.js', 'dist/sdk.d.ts', 'dist/ui/index.html', 'dist/THIRD-PARTY-LICENSES.txt'])
     expect(files).toContain(file);
+});
+
+test('krew finds the program in the packed operator, which runs with a Node alone', LIMIT, async () => {
+  const url = 'https://example.com/addon-operator.tgz';
+  const path = await writeKrewManifest(archive, url);
+  const { spec } = parseHelmYaml(await readFile(path, 'utf8')) as KrewPlugin;
+  const [platform] = spec.platforms;
+  const sha256 = createHash('sha256')
+    .update(await readFile(archive))
+    .digest('hex');
+  expect(platform).toMatchObject({ uri: url, sha256, files: [{ from: 'package/*', to: '.' }] });
+  // As krew installs it: unpacked, with a link of the name of the plug-in.
+  const store = join(directory, 'krew');
+  const programs = join(directory, 'krew-bin');
+  await Promise.all([mkdir(store), mkdir(programs)]);
+  await execa('tar', ['-xzf', archive, '--strip-components=1', '-C', store]);
+  await symlink(join(store, platform?.bin ?? ''), join(programs, 'kubectl-addons'));
+  const { stdout } = await execa(join(programs, 'kubectl-addons'), ['--help'], {
+    env: { ADDON_OPERATOR_NODE: process.execPath, HOME: directory },
+  });
+  expect(stdout).toContain('status');
 });
 
 test('the packed operator depends on nothing of a checkout', async () => {
