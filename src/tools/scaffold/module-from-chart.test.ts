@@ -35,6 +35,14 @@ test('a chart becomes a dependency under the key of the module, and its CRDs tho
   expect(readdirSync(join(paths.directory, 'crds'))).toEqual(['a.yaml']);
 });
 
+test('a chart with nameOverride names its objects after a module with a hyphen', () => {
+  const paths = chartWith({ ...CHART, 'values.yaml': 'nameOverride: ""\nreplicas: 1\n' });
+  writeModuleFromChart({ name: 'shop-front', key: 'shopFront', ...paths });
+  expect(readFileSync(join(paths.directory, 'values.yaml'), 'utf8')).toContain(
+    'shopFront:\n  nameOverride: shop-front\n',
+  );
+});
+
 test.each<{ what: string; files: Readonly<Record<string, string>>; module: object; message: string }>([
   { what: 'no chart', files: { a: '' }, module: {}, message: 'is not a chart: it has no Chart.yaml' },
   { what: 'no version', files: { 'Chart.yaml': 'name: a\n' }, module: {}, message: 'no name or no version' },

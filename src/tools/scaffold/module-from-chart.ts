@@ -25,11 +25,6 @@ export function writeModuleFromChart({ name, key, directory, chart }: ModuleFrom
   readonly chart: string;
   readonly version: string;
 } {
-  // The key becomes .Chart.Name, of which charts make names of objects.
-  if (key !== name)
-    throw refused(
-      `a chart names its objects after the key of the module, which is ${key}: choose a name without "-", such as ${name.replaceAll('-', '')}`,
-    );
   if (existsSync(directory)) throw refused(`nothing is written, because ${directory} exists`);
   const file = join(chart, 'Chart.yaml');
   if (!existsSync(file)) throw refused(`${chart} is not a chart: it has no Chart.yaml`);
@@ -38,6 +33,12 @@ export function writeModuleFromChart({ name, key, directory, chart }: ModuleFrom
   const [chartName, version] = [stringOf(fields['name']), stringOf(fields['version'])];
   if (!/^[\w.-]+$/.test(chartName) || version === '') throw refused(`${file} has no name or no version`);
   refuseMissingDependencies(chart, fields['dependencies']);
+  // The key becomes .Chart.Name, of which charts make names of objects, unless they are given another one.
+  const isRenamed = key !== name;
+  if (isRenamed && !hasNameOverride(chart))
+    throw refused(
+      `the chart names its objects after the key of the module, which is ${key}, and has no value nameOverride: choose a name without "-", such as ${name.replaceAll('-', '')}`,
+    );
   const inside = join(directory, 'charts', chartName);
   mkdirSync(join(directory, 'charts'), { recursive: true });
   cpSync(chart, inside, { recursive: true, filter: (path) => !path.endsWith('/.git') });
@@ -46,11 +47,20 @@ export function writeModuleFromChart({ name, key, directory, chart }: ModuleFrom
   const dependency = { name: chartName, version, ...(key !== chartName && { alias: key }) };
   const manifest = { apiVersion: 'v2', name, version: '0.1.0', dependencies: [dependency] };
   writeFileSync(join(directory, 'Chart.yaml'), dumpYaml(manifest, 2));
+  const values = isRenamed ? `${key}:\n  nameOverride: ${name}` : `${key}: {}`;
   writeFileSync(
     join(directory, 'values.yaml'),
-    `${key}Enabled: true\n# Values of the chart; its defaults are in charts/${chartName}/values.yaml.\n${key}: {}\n`,
+    `${key}Enabled: true\n# Values of the chart; its defaults are in charts/${chartName}/values.yaml.\n${values}\n`,
   );
   return { chart: chartName, version };
+}
+
+/** Whether the chart offers another name for its objects, as charts of `helm create` do. */
+function hasNameOverride(chart: string): boolean {
+  const file = join(chart, 'values.yaml');
+  if (!existsSync(file)) return false;
+  const { value } = parseYaml(readFileSync(file, 'utf8'), { source: file, booleans: 'yaml-1.2' });
+  return 'nameOverride' in fieldsOf(value);
 }
 
 /** Helm would name them only when the module runs. */
