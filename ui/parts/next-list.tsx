@@ -20,7 +20,7 @@ export function NextList({ items, isLong = false }: { items: readonly NextItem[]
             <span class="main">
               <span class="unseen">{kind.word}: </span>
               <Sentence text={splitReason(item.text)[0]} />
-              {item.module !== '' && isLong && (
+              {item.module !== '' && (isLong || !item.text.includes(item.module)) && (
                 <>
                   {' '}
                   <Link to={pathToModule(item.module)}>{item.module}</Link>
