@@ -68,10 +68,11 @@ const ROUTES: readonly ApiRoute[] = [
     path: '/search',
     query: ['q'],
     access: 'list',
-    read: async ({ view, docs }, { query, signal }) => {
+    read: async ({ view, docs, hooks = () => [] }, { query, signal }) => {
       const words = query.get('q') ?? '';
       const sections = words.trim() === '' ? [] : await docs?.search(words);
-      return { results: await searchResults(view, words, sections ?? [], signal) };
+      const others = { hooks: hooks(), docs: sections ?? [] };
+      return { results: await searchResults(view, words, others, signal) };
     },
   },
   {

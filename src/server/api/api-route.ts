@@ -47,6 +47,8 @@ export interface ApiParts {
   readonly parameters: { list(): readonly RuntimeParameterView[] };
   /** The log that can be followed. */
   readonly log?: LogTail | undefined;
+  /** Names of the hooks in operation, with `<module>/` in front of those of modules; default none. */
+  readonly hooks?: () => readonly string[];
   /** Of the documentation; absent: it is not searched. */
   readonly docs?: DocsIndex;
   /** The last actions; default none. */

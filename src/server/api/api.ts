@@ -37,7 +37,7 @@ export type Api = (
   requester: Requester,
 ) => Promise<RouteResponse>;
 
-export interface CreateApiParts extends Omit<ApiParts, 'audit'>, ActionParts {
+export interface CreateApiParts extends Omit<ApiParts, 'audit' | 'hooks'>, ActionParts {
   readonly identity: ApiParts['identity'];
   /** Masks secrets in responses. */
   readonly redactor?: Pick<Redactor, 'json' | 'revision' | 'text'> | undefined;

@@ -11,8 +11,10 @@ const view = daemonView({
   monitoredResources: () => ({ db: ['ns/ConfigMap/web-settings'], web: undefined }),
 });
 
+const hooks = ['web-global.sh', 'db/hooks/a.sh'];
+
 async function found(query: string): Promise<readonly string[]> {
-  const results = await searchResults(view, query, [], new AbortController().signal);
+  const results = await searchResults(view, query, { hooks, docs: [] }, new AbortController().signal);
   return results.map(({ kind, name }) => `${kind} ${name}`);
 }
 
@@ -24,13 +26,14 @@ test('names are found by all words of the query: exact ones first, then those th
     'object ns/ConfigMap/web-settings',
   ]);
   expect(await found('web settings')).toEqual(['object ns/ConfigMap/web-settings']);
+  expect(await found('db a.sh')).toEqual(['hook hooks/a.sh']);
   expect(await found('  ')).toEqual([]);
   expect(await found('nothing-has-this')).toEqual([]);
 });
 
 test('sections of the documentation come last, and the response has its schema', async () => {
   const sections = await new DocsIndex().search('HELM_LOCKED');
-  const results = await searchResults(view, 'web', sections, new AbortController().signal);
+  const results = await searchResults(view, 'web', { hooks, docs: sections }, new AbortController().signal);
   expect(results.at(-1)).toMatchObject({ kind: 'page', page: expect.stringMatching(/\.md$/) as string });
   expect(new Ajv({ strict: false }).validate(API_SCHEMAS['search'] ?? false, { results })).toBe(true);
 });

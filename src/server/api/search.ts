@@ -29,30 +29,32 @@ const MAX_TEXT = 160;
 /** Errors of older runs are not searched. */
 const SEARCHED_RUNS = 500;
 
-/** What has all words of the query. @param docs sections of the documentation that match, the best first */
+/**
+ * What has all words of the query.
+ *
+ * @param hooks names of hooks, with `<module>/` in front of those of modules
+ * @param docs sections of the documentation that match, the best first
+ */
 export async function searchResults(
-  view: Pick<
-    DaemonView,
-    'modules' | 'module' | 'globalHooks' | 'global' | 'taskQueues' | 'journal' | 'monitoredResources'
-  >,
+  view: Pick<DaemonView, 'modules' | 'globalHooks' | 'taskQueues' | 'journal' | 'monitoredResources'>,
   query: string,
-  docs: readonly DocsSection[],
+  { hooks, docs }: { readonly hooks: readonly string[]; readonly docs: readonly DocsSection[] },
   signal: AbortSignal,
 ): Promise<readonly SearchResult[]> {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
   const named = [
     view.modules().map(({ module, status }) => found('module', module, { text: status })),
-    hooksOf(view),
+    hooksOf(view, hooks),
     view.taskQueues(0).map(({ name, length }) => found('queue', name, { text: `${length} tasks` })),
     Object.entries(await view.monitoredResources(signal)).flatMap(([module, objects = []]) =>
       objects.map((object) => found('object', object, { module })),
     ),
   ].map((results) => ranked(results, words));
-  const [modules = [], hooks = [], queues = [], objects = []] = named;
+  const [modules = [], namedHooks = [], queues = [], objects = []] = named;
   return [
     ...modules,
-    ...hooks,
+    ...namedHooks,
     ...queues,
     ...runsOf(view, words),
     ...objects,
@@ -60,13 +62,16 @@ export async function searchResults(
   ];
 }
 
-function hooksOf(view: Pick<DaemonView, 'modules' | 'module' | 'globalHooks'>): readonly SearchResult[] {
-  const ofModules = view
-    .modules()
-    .flatMap(({ module }) =>
-      (view.module(module)?.hooks() ?? []).map(({ name }) => found('hook', name, { module })),
-    );
-  return [...view.globalHooks().map((name) => found('hook', name, {})), ...ofModules];
+/** Names of global hooks may contain slashes too. */
+function hooksOf(
+  { globalHooks }: Pick<DaemonView, 'globalHooks'>,
+  names: readonly string[],
+): readonly SearchResult[] {
+  const global = new Set(globalHooks());
+  return names.map((name) => {
+    const module = global.has(name) ? '' : name.slice(0, Math.max(0, name.indexOf('/')));
+    return found('hook', module === '' ? name : name.slice(module.length + 1), { module });
+  });
 }
 
 /** A run by its id, or the id of its event or trace, and runs whose error has the words. */
