@@ -1,7 +1,7 @@
 /** The pages "Queues" and of one queue. Both come from the stream, which has the first tasks of each queue. */
 
 import type { VNode } from 'preact';
-import { equalTasks } from '../../src/status/equal-tasks.ts';
+import { type EqualTasks, equalTasks } from '../../src/status/equal-tasks.ts';
 import { live } from '../lib/live.ts';
 import { pathTo, pathToRef } from '../lib/places.ts';
 import { problemOf } from '../lib/problems.ts';
@@ -88,7 +88,7 @@ function QueueCard({ queue }: { queue: QueueResponse }): VNode {
       </header>
       <Keys queue={queue} />
       <HeadNotes queue={queue} />
-      <Tasks tasks={queue.tasks} most={SHOWN_TASKS} />
+      <Tasks groups={shown} />
       {rest > 0 && (
         <p>
           <Link to={pathTo(['queues', queue.name])}>{counted(rest, 'more task')}</Link>
@@ -136,7 +136,7 @@ export function QueuePage({ name }: { name: string }): VNode {
         {queue.length === 0 ? (
           <Empty>No task is waiting or running here.</Empty>
         ) : (
-          <Tasks tasks={queue.tasks} />
+          <Tasks groups={equalTasks(queue.tasks)} />
         )}
         {queue.more > 0 && <p class="dim">and {counted(queue.more, 'task')} that are not listed</p>}
       </Card>
@@ -148,8 +148,7 @@ export function QueuePage({ name }: { name: string }): VNode {
 }
 
 /** Tasks in order, equal ones once, the first one with everything that is known about it. */
-function Tasks({ tasks, most }: { tasks: readonly TaskView[]; most?: number }): VNode {
-  const groups = equalTasks(tasks).slice(0, most);
+function Tasks({ groups }: { groups: readonly EqualTasks<TaskView>[] }): VNode {
   return (
     <ol class="tasks">
       {groups.map(({ task, count }) => (
