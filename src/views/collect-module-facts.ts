@@ -80,7 +80,7 @@ function unreadableFacts(operator: Explained, { name, order, path }: Module, cau
     explanation: {
       module: name,
       status: 'failing',
-      since: isoTime(operator.clock.wallMs()),
+      since: isoTime(operator.statusTimes.since(name, 'failing', () => operator.clock.wallMs())),
       isEnabled: operator.registry.isEnabled(name),
       source: null,
       reason: error,

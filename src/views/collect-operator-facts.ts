@@ -12,7 +12,7 @@ import { titleOf } from '../queues/task-queue-view.ts';
 import { unfinishedRuns } from '../queues/unfinished-runs.ts';
 import type { ModuleStatus } from '../status/module-explanation.ts';
 import { type BusyQueue, isNoted, type ModuleCounts, type OperatorFacts } from '../status/operator-facts.ts';
-import type { RunningHookFacts } from '../status/running-hook.ts';
+import { NOTED_HOOK_MS, type RunningHookFacts } from '../status/running-hook.ts';
 import { configProblemOf, failedFile, unloadedText } from './collect-obstacles.ts';
 import { driftOf } from './explain-drift.ts';
 import { heldSummaries, moduleStates, summarizeStates } from './explain-module.ts';
@@ -56,7 +56,11 @@ export function collectOperatorFacts(
     configProblem: configProblemOf(operator),
     editConfigMap: converge.editConfigMap,
     unloadedFiles: converge.unloaded.map(unloadedText),
-    runningHooks: runningHooks(operator).map((hook) => ({ ...hook, run: runOf(hook, runs) })),
+    runningHooks: runningHooks(operator).map((hook) => ({
+      ...hook,
+      // The others are not mentioned, and finding a run reads the whole journal.
+      run: hook.runningMs < NOTED_HOOK_MS ? '' : runOf(hook, runs),
+    })),
     counts: countsOf([...states, ...held]),
     // Of ready modules only the number matters, and a summary is much more expensive than a state.
     modules: [...summarizeStates(operator, states.filter(isNoted)), ...held],

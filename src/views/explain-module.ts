@@ -49,7 +49,8 @@ export function summarizeModules(operator: Explained): readonly ModuleSummary[] 
 export interface ExplainedState extends Decision {
   readonly module: Module;
   readonly status: ModuleStatus;
-  readonly since: string;
+  /** Since when, on the wall clock. */
+  readonly sinceMs: number;
   readonly paused: ModulePause | null;
   readonly places: readonly Place[];
   /** The queued tasks of all modules. */
@@ -67,7 +68,7 @@ export function moduleStates(operator: Explained): readonly ExplainedState[] {
     return {
       module,
       status,
-      since: sinceOf(operator, name, status, places),
+      sinceMs: sinceMsOf(operator, name, status, places),
       ...decisionOf(operator, name),
       paused: pauseOf(operator, name),
       places,
@@ -83,49 +84,51 @@ export function summarizeStates(
 ): readonly ModuleSummary[] {
   const common = commonWaits(operator, MAX_LISTED_ERROR);
   const obstacles = commonObstacles(operator);
-  return states.map(({ module, status, since, isEnabled, source, reason, paused: pause, places, queued }) => {
-    const { name, path } = module;
-    const failure = failureOf(operator, name, places);
-    const waits = waitsOf(operator, name, places, common);
-    const summary = {
-      module: name,
-      status,
-      since,
-      isEnabled,
-      source,
-      reason,
-      version: module.version ?? null,
-      revision: operator.registry.tracked.get(name)?.release.deployed?.revision ?? null,
-      waitsFor: waits.map(({ text }) => text),
-      lastError: failure?.error ?? null,
-      nextTryAt: failure?.nextAttemptAt ?? null,
-      paused: pause && pauseSummary(pause),
-    };
-    const facts = {
-      ...summary,
-      failure,
-      pause,
-      // The source is what the author knows; an authorized module runs from a copy.
-      path: module.source ?? path,
-      nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
-      drift: driftOf(operator, name),
-      requires: requirementsOf(operator, module, queued, obstacles),
-      step: stepOf(operator, name),
-      ...heldBy(operator, status, name),
-    };
-    const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
-    const update = updateOf(operator, name);
-    if (cause === undefined) return { ...summary, ...update, ...queueInFront(waits, places) };
-    const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
-    return {
-      ...summary,
-      ...update,
-      heldUpBy,
-      ...(cause.ref !== null && { heldUpRef: cause.ref }),
-      // What is held has it in its sentence already.
-      ...(cause.remedy !== null && status !== 'held' && { remedy: cause.remedy }),
-    };
-  });
+  return states.map(
+    ({ module, status, sinceMs, isEnabled, source, reason, paused: pause, places, queued }) => {
+      const { name, path } = module;
+      const failure = failureOf(operator, name, places);
+      const waits = waitsOf(operator, name, places, common);
+      const summary = {
+        module: name,
+        status,
+        since: isoTime(sinceMs),
+        isEnabled,
+        source,
+        reason,
+        version: module.version ?? null,
+        revision: operator.registry.tracked.get(name)?.release.deployed?.revision ?? null,
+        waitsFor: waits.map(({ text }) => text),
+        lastError: failure?.error ?? null,
+        nextTryAt: failure?.nextAttemptAt ?? null,
+        paused: pause && pauseSummary(pause),
+      };
+      const facts = {
+        ...summary,
+        failure,
+        pause,
+        // The source is what the author knows; an authorized module runs from a copy.
+        path: module.source ?? path,
+        nextReconcileAt: timeOrNull(operator.router.requeues.dueMs(name)),
+        drift: driftOf(operator, name),
+        requires: requirementsOf(operator, module, queued, obstacles),
+        step: stepOf(operator, name),
+        ...heldBy(operator, status, name),
+      };
+      const cause = firstCauseOf(facts, obstaclesOf(operator, name, places, obstacles));
+      const update = updateOf(operator, name);
+      if (cause === undefined) return { ...summary, ...update, ...queueInFront(waits, places) };
+      const heldUpBy = status === 'held' ? `${cause.text}; ${cause.remedy}` : cause.text;
+      return {
+        ...summary,
+        ...update,
+        heldUpBy,
+        ...(cause.ref !== null && { heldUpRef: cause.ref }),
+        // What is held has it in its sentence already.
+        ...(cause.remedy !== null && status !== 'held' && { remedy: cause.remedy }),
+      };
+    },
+  );
 }
 
 /** The queue in which other tasks are the nearest thing that a module waits for. */
@@ -173,7 +176,7 @@ export function explainModule(
   const explained = withCauses(facts, obstacles);
   return {
     ...explained,
-    since: sinceOf(operator, module.name, explained.status, queued.get(module.name) ?? []),
+    since: isoTime(sinceMsOf(operator, module.name, explained.status, queued.get(module.name) ?? [])),
   };
 }
 
@@ -362,13 +365,13 @@ function statusOf(operator: Explained, name: ModuleName, places: readonly Place[
   return tracked?.phase === 'ready' && tracked.readiness?.type !== 'not-ready' ? 'ready' : 'starting';
 }
 
-/** Since when the module has this status, RFC 3339 in UTC. */
-function sinceOf(
+/** Since when the module has this status, on the wall clock. */
+function sinceMsOf(
   { clock, pauses, router, statusTimes }: Explained,
   name: ModuleName,
   status: ModuleStatus,
   places: readonly Place[],
-): string {
+): number {
   const beganMs = (): number => {
     if (status === 'paused') return pauses.of(name)?.sinceMs ?? clock.wallMs();
     if (status === 'held') return router.failedScripts.of(name)?.sinceMs ?? clock.wallMs();
@@ -376,7 +379,7 @@ function sinceOf(
     const isFailing = status === 'failing' || status === 'isolated';
     return isFailing && failingMs !== undefined ? wallTimeOf(failingMs, clock) : clock.wallMs();
   };
-  return isoTime(statusTimes.since(name, status, beganMs));
+  return statusTimes.since(name, status, beganMs);
 }
 
 /** The status in lists: `held-up` if a ready module is kept from following changes. */
