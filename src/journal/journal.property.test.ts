@@ -1,21 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { RUN_START } from '../../test/support/run-start.ts';
 import { Journal } from './journal.ts';
 import type { JournalRun } from './run.ts';
 
-const RUN = {
-  taskId: '',
-  type: 'ModuleRun',
-  module: '',
-  hook: '',
-  binding: '',
-  trigger: '',
-  eventId: 'e',
-  triggeredBy: undefined,
-  attempt: 1,
-  queuedMs: 0,
-};
+const RUN = { ...RUN_START, module: '' };
 
 const steps = fc.array(
   fc.record({

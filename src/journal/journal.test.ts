@@ -1,24 +1,12 @@
 import { traceIdOf } from '@addon-operator/base/trace-id';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { RUN_START } from '../../test/support/run-start.ts';
 import { Journal, type JournalLimits } from './journal.ts';
 import type { RunStart } from './run.ts';
 
 function start(fields: Partial<RunStart> = {}): RunStart {
-  return {
-    queue: 'main',
-    taskId: 'main/1',
-    type: 'ModuleRun',
-    module: 'web',
-    hook: '',
-    binding: '',
-    trigger: 'start',
-    eventId: 'e1',
-    triggeredBy: undefined,
-    attempt: 1,
-    queuedMs: 0,
-    ...fields,
-  };
+  return { ...RUN_START, taskId: 'main/1', trigger: 'start', eventId: 'e1', ...fields };
 }
 
 function journalWith(limits: Partial<JournalLimits> = {}, redact = (text: string) => text) {

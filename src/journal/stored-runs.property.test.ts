@@ -4,22 +4,10 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
+import { RUN_START } from '../../test/support/run-start.ts';
 import { Journal } from './journal.ts';
 import { JournalFile } from './journal-file.ts';
 import type { JournalRun } from './run.ts';
-
-const RUN = {
-  taskId: '',
-  type: 'ModuleRun',
-  module: 'web',
-  hook: '',
-  binding: '',
-  trigger: '',
-  eventId: 'e',
-  triggeredBy: undefined,
-  attempt: 1,
-  queuedMs: 0,
-};
 
 /** One life of the operator. */
 const life = fc.record({
@@ -55,7 +43,7 @@ async function liveThrough(lives: readonly Life[], directory: string): Promise<v
       await clock.advance(1);
       const run = act === 'begin' ? undefined : going.shift();
       if (act === 'begin') {
-        going.push(journal.begin({ ...RUN, queue: String(journal.revision) }));
+        going.push(journal.begin({ ...RUN_START, queue: String(journal.revision) }));
         begun.push(going.at(-1)?.id ?? 0);
       } else if (run !== undefined) {
         journal.end(run, { result: 'success' });

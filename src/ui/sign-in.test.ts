@@ -5,6 +5,7 @@ import { FakeClock } from '../../test/support/fake-clock.ts';
 import { READY_MODULE } from '../../test/support/module-explanations.ts';
 import { ask, type PageServer, startPage } from '../../test/support/page-server.ts';
 import { ReviewServer } from '../../test/support/review-server.ts';
+import { RUN_START } from '../../test/support/run-start.ts';
 import { Journal } from '../journal/journal.ts';
 import { AccessReviews } from './access-reviews.ts';
 import type { ProxySettings } from './proxy-identity.ts';
@@ -45,19 +46,7 @@ async function kubernetesPage(hasActions = true): Promise<Started> {
 /** A journal with one run, of module `web`. */
 function journalWithRun(): Journal {
   const journal = new Journal({ clock: new FakeClock() });
-  journal.begin({
-    queue: 'main',
-    taskId: 'main/1',
-    type: 'ModuleRun',
-    module: 'web',
-    hook: '',
-    binding: '',
-    trigger: 'change',
-    eventId: 'e',
-    triggeredBy: undefined,
-    attempt: 1,
-    queuedMs: 0,
-  });
+  journal.begin({ ...RUN_START, taskId: 'main/1', trigger: 'change' });
   return journal;
 }
 

@@ -5,6 +5,7 @@ import { array, assert, asyncProperty, constant, nat, oneof, record } from 'fast
 import { expect, test } from 'vitest';
 import { daemonView, NO_COMMANDS } from '../../../test/support/daemon-view-stub.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import { RUN_START } from '../../../test/support/run-start.ts';
 import { Journal } from '../../journal/journal.ts';
 import type { ModuleSummary } from '../../status/module-explanation.ts';
 import type { TaskQueueView } from '../../status/task-queues.ts';
@@ -12,19 +13,7 @@ import { apiResponse } from './api-handler.ts';
 import { trustedRequester } from './requester.ts';
 import { HEARTBEAT_MS, MAX_STREAMS, StreamHub, TICK_MS, TOPICS } from './stream-hub.ts';
 
-const START = {
-  queue: 'main',
-  taskId: 'main/1',
-  type: 'ModuleRun',
-  module: '',
-  hook: '',
-  binding: '',
-  trigger: '',
-  eventId: '',
-  triggeredBy: undefined,
-  attempt: 1,
-  queuedMs: 0,
-} as const;
+const START = { ...RUN_START, taskId: 'main/1', module: '', eventId: '' };
 
 const MODULE: ModuleSummary = {
   module: 'web',

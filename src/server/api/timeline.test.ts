@@ -1,37 +1,26 @@
 import { expect, test } from 'vitest';
 import { daemonView } from '../../../test/support/daemon-view-stub.ts';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { RUN_START } from '../../../test/support/run-start.ts';
 import { Journal } from '../../journal/journal.ts';
 import { timelineData } from './timeline.ts';
 
-const RUN = {
-  queue: 'main',
-  taskId: '',
-  type: 'ModuleRun',
-  hook: '',
-  binding: '',
-  trigger: '',
-  eventId: 'e',
-  triggeredBy: undefined,
-  attempt: 1,
-  queuedMs: 0,
-};
 const HOUR_MS = 3_600_000;
 
 test('the timeline has the runs of modules within the period in run order, without those of their hooks', async () => {
   const clock = new FakeClock();
   const journal = new Journal({ clock });
-  journal.end(journal.begin({ ...RUN, module: 'web' }), { result: 'success' });
+  journal.end(journal.begin({ ...RUN_START, module: 'web' }), { result: 'success' });
   journal.marks.add({ kind: 'start', text: 'early' });
-  const long = journal.begin({ ...RUN, module: 'web' });
-  journal.end(journal.beginHook({ ...RUN, module: 'web', hook: 'a.sh', type: 'HookRun' }), {
+  const long = journal.begin({ ...RUN_START, module: 'web' });
+  journal.end(journal.beginHook({ ...RUN_START, module: 'web', hook: 'a.sh', type: 'HookRun' }), {
     result: 'success',
   });
   await clock.advance(HOUR_MS);
   journal.end(long, { result: 'failed', error: 'no' });
   await clock.advance(1);
-  journal.begin({ ...RUN, module: 'db' });
-  journal.begin({ ...RUN, module: '', type: 'ConvergeModules' });
+  journal.begin({ ...RUN_START, module: 'db' });
+  journal.begin({ ...RUN_START, module: '', type: 'ConvergeModules' });
   journal.marks.add({ kind: 'config', text: 'changed' });
   const modules = () => ['db', 'other', 'web'].map((module) => ({ module }) as never);
   const view = daemonView({ journal, modules });
