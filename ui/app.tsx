@@ -11,6 +11,7 @@ import { link, linkProblem, linkStatus, live, standby } from './lib/live.ts';
 import type { Place } from './lib/places.ts';
 import { location, signInMode, signOut, token } from './lib/site.ts';
 import { nextTheme, theme } from './lib/theme.ts';
+import { useDialog } from './lib/use-dialog.ts';
 import { AboutPage } from './pages/about.tsx';
 import { DocsPage } from './pages/docs.tsx';
 import { GraphPage } from './pages/graph.tsx';
@@ -24,7 +25,7 @@ import { RunsPage } from './pages/runs.tsx';
 import { SignInBanner, SignInPage } from './pages/sign-in.tsx';
 import { StandbyPage } from './pages/standby.tsx';
 import { TimelinePage } from './pages/timeline.tsx';
-import { isSearchOpen, Search } from './parts/search.tsx';
+import { Search, searchRequests } from './parts/search.tsx';
 import { Empty, Link, Title } from './parts/text.tsx';
 
 /** Pages in the order of the navigation: path, name, key after `g`. */
@@ -39,8 +40,8 @@ export const PAGES = [
   ['about', 'About', 'a'],
 ] as const;
 
-/** Whether the keys are explained. */
-export const isHelpOpen = signal(false);
+/** How often the keys were requested to be explained. */
+export const helpRequests = signal(0);
 
 export function App(): VNode {
   if (standby.value !== undefined) return <StandbyPage standby={standby.value} />;
@@ -141,7 +142,7 @@ function Navigation(): VNode {
         type="button"
         class="find"
         onClick={() => {
-          isSearchOpen.value = true;
+          searchRequests.value += 1;
         }}
       >
         Search <kbd aria-hidden="true">/</kbd>
@@ -164,7 +165,7 @@ function Navigation(): VNode {
         <button
           type="button"
           onClick={() => {
-            isHelpOpen.value = true;
+            helpRequests.value += 1;
           }}
         >
           Keys
@@ -223,12 +224,7 @@ function Speaker(): VNode {
 
 /** The keys in a modal dialog; the browser closes it with Escape. */
 function Help(): VNode {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const isOpen = isHelpOpen.value;
-  useEffect(() => {
-    if (isOpen) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [isOpen]);
+  const dialog = useDialog(helpRequests.value);
   const keys = [
     ['/', 'search everything'],
     ['f', 'filter this page'],
@@ -236,13 +232,7 @@ function Help(): VNode {
     ...PAGES.map(([, name, key]) => [`g ${key}`, `go to ${name}`] as const),
   ] as const;
   return (
-    <dialog
-      ref={dialog}
-      aria-labelledby="keys"
-      onClose={() => {
-        isHelpOpen.value = false;
-      }}
-    >
+    <dialog ref={dialog} aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
       <dl class="keys">
         {keys.map(([key, text]) => (

@@ -4,7 +4,7 @@
 import './style.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { App, isHelpOpen, PAGES } from './app.tsx';
+import { App, helpRequests, PAGES } from './app.tsx';
 import { startClock } from './lib/clock.ts';
 import { escapeAllTexts } from './lib/escape-texts.ts';
 import { listenToKeys } from './lib/keys.ts';
@@ -14,7 +14,7 @@ import { followLinks, location, navigate } from './lib/site.ts';
 import { tabIcon, tabTitle } from './lib/tab.ts';
 import { applyTheme } from './lib/theme.ts';
 import { visibleText } from './lib/visible-text.ts';
-import { isSearchOpen } from './parts/search.tsx';
+import { searchRequests } from './parts/search.tsx';
 
 // First: it must see every string that is ever rendered.
 escapeAllTexts();
@@ -25,7 +25,7 @@ listenToKeys({
   pages: new Map(PAGES.map(([path, , key]) => [key, path])),
   go: navigate,
   search: () => {
-    isSearchOpen.value = true;
+    searchRequests.value += 1;
   },
   filter: () => {
     const field = document.querySelector<HTMLInputElement>('input[type=search]');
@@ -33,7 +33,7 @@ listenToKeys({
     return field !== null;
   },
   help: () => {
-    isHelpOpen.value = true;
+    helpRequests.value += 1;
   },
 });
 effect(() => {

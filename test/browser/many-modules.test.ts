@@ -68,6 +68,19 @@ describeBrowser('the page with sixty modules', (lab) => {
     expect(await opened.page.locator('.tasks > li').count()).toBe(2);
   });
 
+  test('the search opens although it was closed in the same moment', async () => {
+    await using opened = await lab().open(pageUrl(await ui.address()));
+    const { page } = opened;
+    await goTo(opened, '');
+    await page.keyboard.press('/');
+    await page.getByRole('combobox').waitFor(SOON);
+    // The browser reports the end of a dialog later than the next key.
+    await page.evaluate(`document.querySelector('dialog.search').close();
+document.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))`);
+    await page.keyboard.type('m7');
+    await page.getByRole('option', { name: 'm7' }).first().waitFor(SOON);
+  });
+
   test('the search finds modules, hooks, queues and documentation, by keyboard alone', async () => {
     await using opened = await lab().open(pageUrl(await ui.address()));
     const { page } = opened;

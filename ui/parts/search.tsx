@@ -2,15 +2,16 @@
 
 import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { pathTo, pathToRef } from '../lib/places.ts';
 import type { SearchResponse, SearchResult } from '../lib/responses.ts';
 import { hrefOf, navigate } from '../lib/site.ts';
+import { useDialog } from '../lib/use-dialog.ts';
 import { useResponse } from '../lib/use-response.ts';
 import { pathToModule } from './names.ts';
 
-/** Whether the dialog is open. */
-export const isSearchOpen = signal(false);
+/** How often the dialog was requested. */
+export const searchRequests = signal(0);
 
 const KINDS: Readonly<Record<SearchResult['kind'], string>> = {
   module: 'Module',
@@ -23,27 +24,17 @@ const KINDS: Readonly<Record<SearchResult['kind'], string>> = {
 
 /** A dialog with a field and what it finds. */
 export function Search(): VNode {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const isOpen = isSearchOpen.value;
+  const dialog = useDialog(searchRequests.value);
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState(0);
-  // Before the next key, which belongs to the field.
-  useLayoutEffect(() => {
-    if (!isOpen) {
-      dialog.current?.close();
-      return;
-    }
-    dialog.current?.showModal();
-    dialog.current?.querySelector('input')?.select();
-  }, [isOpen]);
   const text = query.trim();
   const { data, error } = useResponse<SearchResponse>(
-    isOpen && text !== '' ? pathTo(['search'], { q: text }) : undefined,
+    text !== '' ? pathTo(['search'], { q: text }) : undefined,
   );
   const results = data?.results ?? [];
   const go = (result: SearchResult | undefined): void => {
     if (result === undefined) return;
-    isSearchOpen.value = false;
+    dialog.current?.close();
     navigate(pathOf(result));
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -57,14 +48,7 @@ export function Search(): VNode {
     }
   };
   return (
-    <dialog
-      ref={dialog}
-      class="search"
-      aria-label="Search"
-      onClose={() => {
-        isSearchOpen.value = false;
-      }}
-    >
+    <dialog ref={dialog} class="search" aria-label="Search">
       <input
         type="text"
         role="combobox"
