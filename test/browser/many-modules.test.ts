@@ -79,6 +79,7 @@ describeBrowser('the page with sixty modules', (lab) => {
 document.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))`);
     await page.keyboard.type('m7');
     await page.getByRole('option', { name: 'm7' }).first().waitFor(SOON);
+    expect(await page.getByRole('combobox').inputValue()).toBe('m7');
   });
 
   test('the search finds modules, hooks, queues and documentation, by keyboard alone', async () => {
